@@ -1,0 +1,82 @@
+import { errorEnvelope, okEnvelope } from '../shared/contract/envelope.ts';
+import { type ErrorKind, LionError } from '../shared/contract/errors.ts';
+import { isEnvironmentFault } from '../shared/environment-fault.ts';
+import type { Dispatch } from './program.ts';
+import { printableBlock } from './render/printable.ts';
+import type { Screen } from './render/screen.ts';
+
+/** All a call leaves behind: what goes where, and the exit status. */
+export interface Output {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+/** ADR-0106 D8: the environment cannot run the command; no envelope, nothing executed. */
+export const EX_CONFIG = 78;
+
+const EXIT_CODES: Readonly<Record<ErrorKind, number>> = {
+  invalid_input: 2,
+  not_found: 2,
+  conflict: 2,
+  unavailable: 1,
+  internal: 70,
+};
+
+/** Under `--machine`: one envelope, exit 0 even for a refusal. */
+export function machineOutput(
+  result: Dispatch | { readonly kind: 'error'; readonly error: unknown },
+): Output {
+  switch (result.kind) {
+    case 'answer':
+      return { stdout: okEnvelope(result.answer.data), stderr: '', exitCode: 0 };
+    case 'text':
+      return { stdout: okEnvelope({ text: result.text }), stderr: '', exitCode: 0 };
+    case 'error':
+      if (isEnvironmentFault(result.error)) return environmentOutput(result.error);
+      return { stdout: errorEnvelope(asLionError(result.error)), stderr: '', exitCode: 0 };
+  }
+}
+
+export function humanOutput(
+  result: Dispatch | { readonly kind: 'error'; readonly error: unknown },
+  screen: Screen,
+): Output {
+  switch (result.kind) {
+    case 'answer':
+      return { stdout: result.answer.human(screen), stderr: '', exitCode: result.answer.exitCode ?? 0 };
+    case 'text':
+      return { stdout: result.text, stderr: '', exitCode: 0 };
+    case 'error': {
+      if (isEnvironmentFault(result.error)) return environmentOutput(result.error);
+      const error = asLionError(result.error);
+      return {
+        stdout: '',
+        stderr: `lion: ${printableBlock(describe(error))}\n`,
+        exitCode: EXIT_CODES[error.kind],
+      };
+    }
+  }
+}
+
+function describe(error: LionError): string {
+  const candidates = error.detail?.candidates;
+  return Array.isArray(candidates) ? `${error.message}:\n  ${candidates.join('\n  ')}` : error.message;
+}
+
+function environmentOutput(error: Error): Output {
+  return {
+    stdout: '',
+    stderr: `lion: this installation cannot run the command: ${error.message}\n`,
+    exitCode: EX_CONFIG,
+  };
+}
+
+/** A fault of ours is still an answer; its stack goes nowhere a program would have to parse it. */
+function asLionError(error: unknown): LionError {
+  if (error instanceof LionError) return error;
+  return new LionError(
+    'internal',
+    error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+  );
+}

@@ -1,0 +1,80 @@
+import { LionError } from '../../shared/contract/errors.ts';
+import type { Row } from '../../shared/contract/row.ts';
+import { listRuns } from '../../shared/run/list.ts';
+import { age } from '../render/age.ts';
+import { marksOf } from '../render/marks.ts';
+import { printable } from '../render/printable.ts';
+import { paint, type Screen } from '../render/screen.ts';
+import { table } from '../render/table.ts';
+import type { Answer, Call } from '../verb.ts';
+
+export const DEFAULT_LIMIT = 50;
+
+export interface ListOptions {
+  readonly limit?: string;
+  readonly status?: string;
+}
+
+/** `lion job list` (ADR-0106 D6): newest first, bounded, says when there is more. */
+export async function list(call: Call, options: ListOptions): Promise<Answer> {
+  const limit = limitOf(options.limit);
+  const engine = await call.open();
+  const { rows, truncated } = await listRuns(engine, { limit, status: options.status ?? null });
+  return {
+    data: { jobs: rows, truncated, limit },
+    human: (screen) => render(screen, rows, truncated, limit, engine.home.jobsDir),
+  };
+}
+
+function limitOf(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_LIMIT;
+  const limit = /^\d+$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && Number.isSafeInteger(limit)) return limit;
+  throw new LionError('invalid_input', `--limit takes a whole number from 1, not ${JSON.stringify(text)}`);
+}
+
+function render(
+  screen: Screen,
+  rows: readonly Row[],
+  truncated: boolean,
+  limit: number,
+  jobsDir: string,
+): string {
+  if (rows.length === 0) return `No runs in ${printable(jobsDir)}.\n`;
+  const cells = (pick: (row: Row) => string): string[] => rows.map(pick);
+  const text = table(
+    [
+      { title: 'RUN', cells: cells((row) => printable(row.run_id)) },
+      { title: 'STATUS', cells: cells((row) => printable(row.status)), shrink: true },
+      {
+        title: 'OUTCOME',
+        cells: cells((row) => printable(row.outcome)),
+        paint: (padded, at) => paint(screen, colourOf(rows[at]), padded),
+      },
+      { title: 'AGE', cells: cells((row) => age(row.submitted_at, screen.nowMs)) },
+      { title: 'KIND', cells: cells((row) => printable(row.kind)), shrink: true },
+      { title: 'LABEL', cells: cells((row) => printable(row.label)), shrink: true },
+      {
+        title: 'NOTE',
+        cells: cells((row) => marksOf(row).join(' ')),
+        paint: (padded) => paint(screen, 'yellow', padded),
+        shrink: true,
+      },
+    ],
+    screen.columns,
+  );
+  return truncated ? `${text}More than ${limit}: see them with --limit N.\n` : text;
+}
+
+function colourOf(row: Row | undefined): 'green' | 'red' | 'yellow' | 'dim' {
+  switch (row?.outcome) {
+    case 'succeeded':
+      return 'green';
+    case 'failed':
+      return 'red';
+    case 'indeterminate':
+      return 'yellow';
+    default:
+      return 'dim';
+  }
+}

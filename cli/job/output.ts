@@ -1,0 +1,71 @@
+import { LionError } from '../../shared/contract/errors.ts';
+import { recordError } from '../../shared/contract/record-errors.ts';
+import { LIFECYCLE_TIMEOUT_MS } from '../../shared/lifecycle/ask.ts';
+import { listArtifacts } from '../../shared/output/artifacts.ts';
+import { OUTPUT_TAIL_CHARS, readConsole } from '../../shared/output/console.ts';
+import { recordOf, STATUS_LOCK_WAIT_MS, statusOf } from '../../shared/run/status.ts';
+import { resolveRunId } from '../../shared/store/run-id.ts';
+import { printable, printableBlock } from '../render/printable.ts';
+import type { Answer, Call } from '../verb.ts';
+
+/** `lion job output RUN` (ADR-0106 D6, D7): the end of its log, and its artifacts. */
+export async function output(
+  call: Call,
+  id: string,
+  options: { readonly tailChars?: string },
+): Promise<Answer> {
+  const tailChars = tailOf(options.tailChars);
+  const engine = await call.open();
+  const runId = resolveRunId(engine.home, id);
+  const found = await statusOf(engine, runId, {
+    lockWaitMs: STATUS_LOCK_WAIT_MS,
+    lifecycleTimeoutMs: () => LIFECYCLE_TIMEOUT_MS,
+    probeEnded: false,
+    seenAlive: false,
+  });
+  const error = recordError(found);
+  if (error !== null) throw error;
+  const console = readConsole(recordOf(found).get('log'), tailChars);
+  const artifacts = listArtifacts(engine, runId);
+  const { status, terminal, outcome, reasonCode } = found.derived;
+  return {
+    data: {
+      run_id: runId,
+      record_state: found.read.state,
+      status,
+      terminal,
+      outcome,
+      reason_code: reasonCode,
+      console: { ...console },
+      artifacts: { ...artifacts },
+      run_dir: `${engine.home.runsDir}/${runId}`,
+    },
+    human: () => {
+      const files = (artifacts.value ?? []).map((path) => `artifact: ${printable(path)}\n`).join('');
+      const unknown = artifacts.available ? '' : `artifacts: could not be listed (${artifacts.detail})\n`;
+      const log = console.available ? printableBlock(console.value ?? '') : `log: ${console.detail}\n`;
+      return (
+        (console.truncated ? `[earlier output left out; --tail-chars N shows more]\n` : '') +
+        endLine(log) +
+        files +
+        unknown
+      );
+    },
+  };
+}
+
+function endLine(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
+
+const MAX_TAIL_CHARS = 64 * 1024 * 1024;
+
+function tailOf(text: string | undefined): number {
+  if (text === undefined) return OUTPUT_TAIL_CHARS;
+  const chars = /^\d+$/.test(text) ? Number(text) : 0;
+  if (chars >= 1 && chars <= MAX_TAIL_CHARS) return chars;
+  throw new LionError(
+    'invalid_input',
+    `--tail-chars takes a whole number from 1 to ${MAX_TAIL_CHARS}, not ${JSON.stringify(text)}`,
+  );
+}

@@ -1,0 +1,24 @@
+import { recordError } from '../../shared/contract/record-errors.ts';
+import { statusData } from '../../shared/contract/status-view.ts';
+import type { Jsonable } from '../../shared/json/value.ts';
+import { LIFECYCLE_TIMEOUT_MS } from '../../shared/lifecycle/ask.ts';
+import { STATUS_LOCK_WAIT_MS, statusOf } from '../../shared/run/status.ts';
+import { resolveRunId } from '../../shared/store/run-id.ts';
+import { renderStatus } from '../render/status.ts';
+import type { Answer, Call } from '../verb.ts';
+
+/** `lion job status RUN` (ADR-0106 D4, D6). */
+export async function status(call: Call, id: string): Promise<Answer> {
+  const engine = await call.open();
+  const runId = resolveRunId(engine.home, id);
+  const found = await statusOf(engine, runId, {
+    lockWaitMs: STATUS_LOCK_WAIT_MS,
+    lifecycleTimeoutMs: () => LIFECYCLE_TIMEOUT_MS,
+    probeEnded: true,
+    seenAlive: false,
+  });
+  const error = recordError(found);
+  if (error !== null) throw error;
+  const data: Readonly<Record<string, Jsonable>> = statusData(engine, found);
+  return { data, human: (screen) => renderStatus(screen, data) };
+}

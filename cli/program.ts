@@ -1,0 +1,123 @@
+import { Command, CommanderError } from 'commander';
+import { LionError } from '../shared/contract/errors.ts';
+import { IMPLEMENTATION_VERSION } from '../shared/version.ts';
+import type { Answer, Call } from './verb.ts';
+
+/** What a command line asks for: a verb's answer, or a text that commander has (help, version). */
+export type Dispatch =
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'text'; readonly text: string };
+
+/**
+ * Parses and runs one command line.
+ * @throws LionError `invalid_input` for a command line that is none, else what the verb throws.
+ */
+export async function dispatch(args: readonly string[], call: Call): Promise<Dispatch> {
+  const answers: Answer[] = [];
+  const texts: string[] = [];
+  const program = buildProgram(call, (answer) => {
+    answers.push(answer);
+  });
+  everyCommand(program, (command) => {
+    const keep = (text: string): void => {
+      texts.push(text);
+    };
+    command.exitOverride().configureOutput({ writeOut: keep, writeErr: keep });
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return { kind: 'text', text: texts.join('') };
+    throw new LionError('invalid_input', usageMessage(error, texts.join('')));
+  }
+  const [answer] = answers;
+  return answer === undefined ? { kind: 'text', text: texts.join('') } : { kind: 'answer', answer };
+}
+
+function usageMessage(error: CommanderError, text: string): string {
+  if (error.code === 'commander.help') return `a command is missing\n\n${text.trimEnd()}`;
+  return text.replace(/^error: /, '').trimEnd() || error.message;
+}
+
+function everyCommand(command: Command, visit: (command: Command) => void): void {
+  visit(command);
+  for (const child of command.commands) everyCommand(child, visit);
+}
+
+function buildProgram(call: Call, done: (answer: Answer) => void): Command {
+  const program = new Command('lion')
+    .description('Background agent runs, answered from their files alone.')
+    .version(IMPLEMENTATION_VERSION)
+    .addHelpText('after', '\nAdd --machine to any command for one JSON envelope on stdout.');
+  program
+    .command('handshake')
+    .description('which machine contract this build speaks')
+    .action(async () => done((await import('./handshake.ts')).handshake()));
+  addJobVerbs(program.command('job').description('look at runs'), call, done);
+  addHookVerbs(program.command('hook').description('what a run calls about itself'), call, done);
+  return program;
+}
+
+function addJobVerbs(job: Command, call: Call, done: (answer: Answer) => void): void {
+  job
+    .command('list')
+    .description('runs, newest first')
+    .option('--limit <n>', 'at most this many (50)')
+    .option('--status <word>', 'only runs shown with this status')
+    .addHelpText('after', '\nExample:\n  lion job list --limit 20')
+    .action(async (options) => done(await (await import('./job/list.ts')).list(call, options)));
+  job
+    .command('status')
+    .description('what became of one run, and how that is known')
+    .argument('<run>', 'its id, or a prefix or suffix only it has')
+    .addHelpText('after', '\nExample:\n  lion job status 20260725T175010-97f334')
+    .action(async (run) => done(await (await import('./job/status.ts')).status(call, run)));
+  job
+    .command('wait')
+    .description('wait for runs to end')
+    .argument('<run...>', 'ids')
+    .option(
+      '--max-wait <seconds>',
+      'close the window after this long, 0 to 600 (a program: 60, a person: no window)',
+    )
+    .option('--poll-interval <seconds>', 'look at least this often, 0.05 to 60 (1)')
+    .option('--any', 'return at the first end')
+    .addHelpText(
+      'after',
+      `
+Exit status (without --machine):
+  0  all succeeded              1  all ended, not all succeeded
+  2  bad usage or unknown id    3  the window closed while some were running
+  4  nothing runs any more, and some stopped without a recorded end or never started
+
+Example:
+  lion job wait 97f334 && deploy`,
+    )
+    .action(async (runs, options) => done(await (await import('./job/wait.ts')).wait(call, runs, options)));
+  job
+    .command('output')
+    .description("the end of a run's log, and its artifacts")
+    .argument('<run>', 'its id')
+    .option('--tail-chars <n>', 'characters from the end (20000)')
+    .addHelpText('after', '\nExample:\n  lion job output 97f334 --tail-chars 2000')
+    .action(async (run, options) => done(await (await import('./job/output.ts')).output(call, run, options)));
+}
+
+function addHookVerbs(hook: Command, call: Call, done: (answer: Answer) => void): void {
+  hook
+    .command('terminal')
+    .description("record this run's end and send its notice")
+    .requiredOption('--run-id <run>', 'the run')
+    .option('--status <word>', 'how it ended', 'completed')
+    .option('--exit-code <n>', 'its exit status')
+    .option('--exit-signal <name>', 'the signal that ended it')
+    .option('--command <json>', 'the notifier, as a JSON list of strings')
+    .option('--target <text>', 'the value of {target}')
+    .option('--sender <text>', 'the value of {sender}')
+    .addHelpText(
+      'after',
+      '\nExample:\n  lion hook terminal --run-id "$LIONAGI_RUN_ID" --status completed --exit-code 0',
+    )
+    .action(async (options) => done(await (await import('./hook/terminal.ts')).hookTerminal(call, options)));
+}

@@ -1,0 +1,22 @@
+import type { Jsonable } from '../../shared/json/value.ts';
+import { parseIso } from '../../shared/time/iso.ts';
+
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['m', 60],
+  ['s', 1],
+] as const;
+
+/** A length of time in its largest unit: `42s`, `7m`, `3h`, `12d`. */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const [unit, size] = UNITS.find(([, size]) => whole >= size) ?? (['s', 1] as const);
+  return `${Math.floor(whole / size)}${unit}`;
+}
+
+/** How long ago an ISO time was; empty where it is none. */
+export function age(time: Jsonable, nowMs: number): string {
+  const at = typeof time === 'string' ? parseIso(time) : null;
+  return at === null ? '' : duration((nowMs - at) / 1000);
+}

@@ -1,0 +1,95 @@
+import type { Jsonable } from '../../shared/json/value.ts';
+import { isObject, toJson } from '../../shared/json/value.ts';
+import { age } from './age.ts';
+import { marksOf } from './marks.ts';
+import { printable, printableBlock } from './printable.ts';
+import { paint, type Screen } from './screen.ts';
+
+type Fields = Readonly<Record<string, Jsonable>>;
+
+/** A run for a person: what became of it first, then how that is known, then the end of its log. */
+export function renderStatus(screen: Screen, data: Fields): string {
+  const lines: [string, string][] = [
+    ['run', printable(data.run_id)],
+    ['label', printable(data.label)],
+    ['kind', printable(data.kind)],
+    ['status', headline(data)],
+    ['reason', printable(data.reason_code)],
+    ['process', processLine(data)],
+    ['submitted', withAge(data.submitted_at, screen)],
+    ['ended', endLine(data, screen)],
+    ['ended by', printable(data.terminal_source)],
+    ['survivors', Array.isArray(data.survivors) ? data.survivors.map(printable).join(', ') : ''],
+    ['late report', printable(data.late_report)],
+    ['notice', noticeLine(data)],
+    ['not written', refusalLine(data)],
+    ['degraded', printable(data.persistence_degraded_reason)],
+    ['record', `${printable(data.job_dir)}/job.json`],
+  ];
+  const shown = lines.filter(([, text]) => text !== '');
+  const width = Math.max(...shown.map(([name]) => name.length));
+  const head = shown.map(([name, text]) => `${paint(screen, 'dim', name.padEnd(width))}  ${text}\n`).join('');
+  return head + hints(data) + logTail(data);
+}
+
+function headline(data: Fields): string {
+  const marks = marksOf({ ...data, notify_retry_state: null, notify_delivery_state: null, refusal: null });
+  const outcome = printable(data.outcome);
+  return [printable(data.status), outcome === '' ? 'not ended' : outcome, ...marks].join(' · ');
+}
+
+function processLine(data: Fields): string {
+  const pid = printable(data.pid);
+  if (pid === '') return '';
+  const identity = printable(data.pid_identity);
+  return `pid ${pid}, ${data.alive === true ? 'alive' : 'not alive'}${identity === '' ? '' : ` (${identity})`}`;
+}
+
+/** A time that was noticed and not reported is an upper bound, and is said to be one (ADR-0107 D4). */
+function endLine(data: Fields, screen: Screen): string {
+  const end = withAge(data.finished_at, screen);
+  return end !== '' && data.finished_at_precision === 'upper_bound' ? `${end}, at the latest` : end;
+}
+
+function withAge(time: Jsonable, screen: Screen): string {
+  const ago = age(time, screen.nowMs);
+  return ago === '' ? printable(time) : `${printable(time)} (${ago} ago)`;
+}
+
+function noticeLine(data: Fields): string {
+  const state = printable(data.notify_delivery_state);
+  const retry = printable(data.notify_retry_state);
+  if (state === 'none' && retry === '') return '';
+  const delivery = deliveryOf(data);
+  const why = ['error', 'failure_class'].map((key) => printable(delivery?.get(key))).filter(Boolean);
+  return [state, retry, ...why].filter((word) => word !== '' && word !== 'none').join(', ');
+}
+
+function deliveryOf(data: Fields): Map<string, Jsonable> | null {
+  const wrapper = toJson(data.notify_delivery);
+  const value = isObject(wrapper) ? wrapper.get('value') : null;
+  return isObject(value ?? null) ? (value as Map<string, Jsonable>) : null;
+}
+
+function refusalLine(data: Fields): string {
+  const refusal = toJson(data.refusal);
+  return isObject(refusal) ? `${printable(refusal.get('code'))}: ${printable(refusal.get('message'))}` : '';
+}
+
+function hints(data: Fields): string {
+  if (data.outcome === 'indeterminate') {
+    return '\nIts process is gone and nothing reported how the work came out: it may have succeeded.\n';
+  }
+  if (data.pid_identity === 'unjudgeable' || data.pid_identity === 'other_host') {
+    return '\nIts process cannot be judged from here. If this store is used from one place only, set\njudge_unowned_records: true in mcp/liond.yaml.\n';
+  }
+  return '';
+}
+
+function logTail(data: Fields): string {
+  const wrapper = toJson(data.console);
+  const text = isObject(wrapper) ? wrapper.get('value') : null;
+  if (typeof text !== 'string' || text === '') return '';
+  const lines = printableBlock(text).replace(/\n$/, '').split('\n').slice(-10);
+  return `\nlast lines of its log:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}

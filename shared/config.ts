@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs';
+import { readBounded } from './record/read.ts';
+
+/** `liond.yaml`, which both binaries read. */
+export interface Config {
+  /**
+   * This store is used from one pid namespace on one host, so records without `origin` may be judged from
+   * inside it (a container), and so may those of earlier namespaces of this boot.
+   */
+  readonly judgeUnownedRecords: boolean;
+}
+
+export const DEFAULT_CONFIG: Config = { judgeUnownedRecords: false };
+
+/** What is wrong with liond.yaml, in words that name the key. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const MAX_CONFIG_BYTES = 256 * 1024;
+
+/** @throws ConfigError; a missing file is the defaults. */
+export async function loadConfig(path: string): Promise<Config> {
+  if (!existsSync(path)) return DEFAULT_CONFIG;
+  const { parseConfig } = await import('./config-schema.ts');
+  let text: string;
+  try {
+    text = readBounded(path, MAX_CONFIG_BYTES).bytes.toString('utf8');
+  } catch (error) {
+    throw new ConfigError(
+      `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  const parsed = parseConfig(text);
+  if (typeof parsed === 'string') throw new ConfigError(`${path}: ${parsed}`);
+  return parsed;
+}

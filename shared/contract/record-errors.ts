@@ -1,0 +1,22 @@
+import type { RunStatus } from '../run/status.ts';
+import { LionError } from './errors.ts';
+
+/** The refusal for a run whose record cannot answer, or null where it can (design 9). */
+export function recordError(status: RunStatus): LionError | null {
+  const { read, runId } = status;
+  switch (read.state) {
+    case 'ok':
+      return null;
+    case 'absent':
+      return new LionError('not_found', `no job with id ${runId}`);
+    case 'unreadable':
+      return new LionError('unavailable', `the record of ${runId} cannot be read: ${read.why}`, {
+        record_state: read.state,
+        why: read.why,
+      });
+    case 'wrong_shape':
+      return new LionError('unavailable', `the record of ${runId} is JSON and not an object`, {
+        record_state: read.state,
+      });
+  }
+}

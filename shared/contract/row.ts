@@ -1,0 +1,41 @@
+import type { Engine } from '../engine.ts';
+import type { Jsonable } from '../json/value.ts';
+import { deliveryStateOf, retryStateOf } from '../notify/delivery-state.ts';
+import { degradedReason, readManifest } from '../output/manifest.ts';
+import { preparingAgeSeconds } from '../run/preparing.ts';
+import { type RunStatus, recordOf } from '../run/status.ts';
+
+/** One row of `data.jobs` (design 9). */
+export type Row = Readonly<Record<string, Jsonable>>;
+
+export function rowOf(engine: Engine, status: RunStatus): Row {
+  const record = recordOf(status);
+  const { derived } = status;
+  return {
+    run_id: status.runId,
+    kind: record.get('kind') ?? null,
+    label: record.get('label') ?? null,
+    status: derived.status,
+    terminal: derived.terminal,
+    outcome: derived.outcome,
+    reason_code: derived.reasonCode,
+    spawn_state: record.get('spawn_state') ?? null,
+    submitted_at: record.get('submitted_at') ?? null,
+    finished_at: record.get('finished_at') ?? null,
+    finished_at_precision: record.get('finished_at_precision') ?? null,
+    terminal_source: record.get('terminal_source') ?? null,
+    record_state: status.read.state,
+    persistence_degraded_reason: degradedReason(readManifest(engine, status.runId)),
+    notify_delivery_state: deliveryStateOf(record.get('notify_delivery')),
+    notify_retry_state: retryStateOf(record.get('notify_delivery')),
+    possibly_orphaned: derived.possiblyOrphaned,
+    preparing_age_seconds: preparingAgeSeconds(record, engine.now()),
+    survivors: survivorsOf(status),
+    refusal: status.refusal === null ? null : { ...status.refusal },
+  };
+}
+
+/** As the end names them; before an end, as they were seen now. */
+export function survivorsOf(status: RunStatus): Jsonable {
+  return recordOf(status).get('survivors') ?? [...status.survivors];
+}

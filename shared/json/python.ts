@@ -1,0 +1,56 @@
+import { type Json, JsonNumber } from './value.ts';
+
+/**
+ * Equality as the Python writers have it: `1`, `true` and `1.0` are equal, key order does not count.
+ * A write that would change nothing by this measure is not made.
+ */
+export function pyEqual(left: Json | undefined, right: Json | undefined): boolean {
+  const a = numeric(left);
+  const b = numeric(right);
+  if (a !== null || b !== null) return a !== null && b !== null && sameNumber(a, b);
+  if (Array.isArray(left)) return Array.isArray(right) && sameList(left, right);
+  if (left instanceof Map) return right instanceof Map && sameMap(left, right);
+  return left === right;
+}
+
+/** Truth as Python has it: empty text, lists and objects, zero and null are false. */
+export function pyTruthy(value: Json | undefined): boolean {
+  if (value === undefined || value === null || value === false || value === '') return false;
+  if (value instanceof JsonNumber) return value.value !== 0;
+  if (Array.isArray(value)) return value.length > 0;
+  return value instanceof Map ? value.size > 0 : true;
+}
+
+const FLOAT_TEXT = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/;
+
+/** A number or numeric text as Python's `float` reads it; null where that would fail or not be finite. */
+export function pyFloat(value: Json | undefined): number | null {
+  if (value instanceof JsonNumber) return finite(value.value);
+  if (typeof value !== 'string') return null;
+  const text = value.trim();
+  return FLOAT_TEXT.test(text) ? finite(Number(text.replaceAll('_', ''))) : null;
+}
+
+function finite(number: number): number | null {
+  return Number.isFinite(number) ? number : null;
+}
+
+function numeric(value: Json | undefined): JsonNumber | null {
+  if (value instanceof JsonNumber) return value;
+  return typeof value === 'boolean' ? new JsonNumber(value ? '1' : '0') : null;
+}
+
+function sameNumber(a: JsonNumber, b: JsonNumber): boolean {
+  return a.isInteger && b.isInteger ? BigInt(a.text) === BigInt(b.text) : a.value === b.value;
+}
+
+function sameList(left: Json[], right: Json[]): boolean {
+  return left.length === right.length && left.every((item, index) => pyEqual(item, right[index]));
+}
+
+function sameMap(left: Map<string, Json>, right: Map<string, Json>): boolean {
+  return (
+    left.size === right.size &&
+    [...left].every(([key, item]) => right.has(key) && pyEqual(item, right.get(key)))
+  );
+}

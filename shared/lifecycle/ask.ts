@@ -1,0 +1,42 @@
+import type { Engine } from '../engine.ts';
+import { JsonSyntaxError, parseJson } from '../json/parse.ts';
+import type { Json } from '../json/value.ts';
+import { runChild } from '../process/run-child.ts';
+import { type LifecycleEnd, lifecycleEndOf } from './end.ts';
+
+export const LIFECYCLE_TIMEOUT_MS = 20_000;
+const MAX_ANSWER_BYTES = 1_000_000;
+
+/**
+ * Asks the lifecycle store about a run whose record has no end (design 6). Any failure (no command, a time-out,
+ * too much output, bad JSON) is null: learned nothing. The child is never left behind.
+ */
+export async function askLifecycle(
+  engine: Engine,
+  runId: string,
+  timeoutMs: number = LIFECYCLE_TIMEOUT_MS,
+): Promise<LifecycleEnd | null> {
+  const [program, ...words] = (engine.env.LIONAGI_MCP_LI_BIN ?? 'li').split(/\s+/).filter(Boolean);
+  if (program === undefined) return null;
+  const result = await runChild({
+    program,
+    args: [...words, 'lifecycle', runId, '--machine'],
+    cwd: engine.cwd,
+    env: engine.env,
+    stdin: null,
+    timeoutMs,
+    maxOutputBytes: MAX_ANSWER_BYTES,
+    signal: engine.signal,
+  });
+  return result.kind === 'exited' ? lifecycleEndOf(parseAnswer(result.stdout)) : null;
+}
+
+function parseAnswer(output: Buffer): Json {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(output);
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return null;
+    throw error;
+  }
+}

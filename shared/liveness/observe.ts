@@ -1,0 +1,42 @@
+import { statSync } from 'node:fs';
+import type { ProcessTable } from '../process/table.ts';
+import { isLocalFilesystem } from '../store/filesystem.ts';
+import type { ProcessClaim } from './claim.ts';
+import { isConclusive, type Liveness, livenessOf } from './finding.ts';
+import { type Ground, judgeSighting, withinBoundary, withMarks } from './judge.ts';
+
+export interface Observation {
+  readonly liveness: Liveness;
+  /** Pids of live processes that carry the run's mark, where a scan was made. */
+  readonly survivors: readonly number[];
+}
+
+export interface LivenessPolicy {
+  readonly judgeUnowned: boolean;
+  /** Scan for the run's mark before calling its process gone; an ended run needs no such proof. */
+  readonly guard: boolean;
+}
+
+/** One look at a run's process; the mark scan is made only where the rest says it is gone. */
+export function observeLiveness(
+  processes: ProcessTable,
+  runId: string,
+  runDir: string,
+  claim: ProcessClaim,
+  policy: LivenessPolicy,
+): Observation {
+  const standpoint = processes.standpoint();
+  const sighting = claim.pid === null ? null : processes.sight(claim.pid);
+  const ground: Ground = {
+    standpoint,
+    localFilesystem: isLocalFilesystem(runDir),
+    judgeUnowned: policy.judgeUnowned,
+  };
+  const finding = withinBoundary(judgeSighting(claim, sighting, ground), claim, ground);
+  if (!isConclusive(finding) || !policy.guard || claim.pid === null) {
+    return { liveness: livenessOf(finding), survivors: [] };
+  }
+  const scan = processes.scanForMark(runId, claim.pid, statSync(runDir).uid);
+  const guarded = withMarks(finding, claim, scan, standpoint.origin);
+  return { liveness: livenessOf(guarded), survivors: scan.marked.map((process) => process.pid) };
+}

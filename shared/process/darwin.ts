@@ -1,0 +1,3 @@
+import type { ProcessTable } from './table.ts';
+
+export declare const darwinProcesses: ProcessTable;

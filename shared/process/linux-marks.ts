@@ -1,0 +1,82 @@
+import { readdirSync } from 'node:fs';
+import { errnoOf } from '../errno.ts';
+import { type ProcIdentity, type ProcRead, readBytes, readIdentity, readStat } from './proc-files.ts';
+import { MARK_VARIABLE, type MarkedProcess, type MarkScan } from './table.ts';
+
+/**
+ * One pass over every process for this run's mark (design 5.1). A mark found refutes death or names a
+ * survivor; a mark missing proves nothing, since a program may clear its environment.
+ */
+export function scanForMark(runId: string, pid: number, ownerUid: number): MarkScan {
+  const mark = Buffer.from(`${MARK_VARIABLE}=${runId}\0`);
+  const marked: MarkedProcess[] = [];
+  let unreadableCandidate = false;
+  for (const candidate of listPids()) {
+    const environment = readEnvironment(candidate);
+    if (environment === 'missing') continue;
+    if (environment === 'unreadable') {
+      unreadableCandidate ||= mayBeTheRun(candidate, pid, ownerUid);
+    } else if (carries(environment, mark)) {
+      marked.push({ pid: candidate, role: roleOf(readIdentity(candidate), pid) });
+    }
+  }
+  return { marked, unreadableCandidate };
+}
+
+function listPids(): number[] {
+  try {
+    return readdirSync('/proc').map(Number).filter(Number.isInteger);
+  } catch (error) {
+    // Without /proc nothing was sighted either, so nothing is about to be ended on this scan's word.
+    if (errnoOf(error) === null) throw error;
+    return [];
+  }
+}
+
+/** A zombie leader has no environment of its own any more; its live tasks still share one. */
+function readEnvironment(pid: number): ProcRead<Buffer> {
+  const own = readBytes(`/proc/${pid}/environ`);
+  if (typeof own === 'string' || own.length > 0) return own;
+  const stat = readStat(`/proc/${pid}`);
+  if (typeof stat === 'string' || stat.state !== 'Z') return own;
+  for (const task of liveTasks(pid)) {
+    const shared = readBytes(`/proc/${pid}/task/${task}/environ`);
+    if (typeof shared === 'string' || shared.length > 0) return shared;
+  }
+  return 'missing';
+}
+
+function liveTasks(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).filter((task) => {
+      const stat = readStat(`/proc/${pid}/task/${task}`);
+      return typeof stat === 'object' && stat.state !== 'Z' && stat.state !== 'X';
+    });
+  } catch (error) {
+    if (errnoOf(error) === null) throw error;
+    return [];
+  }
+}
+
+function carries(environment: Buffer, mark: Buffer): boolean {
+  const text = environment.at(-1) === 0 ? environment : Buffer.concat([environment, Buffer.alloc(1)]);
+  for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + 1)) {
+    if (at === 0 || text[at - 1] === 0) return true;
+  }
+  return false;
+}
+
+function roleOf(identity: ProcRead<ProcIdentity>, pid: number): MarkedProcess['role'] {
+  if (typeof identity === 'string') return 'other';
+  if (identity.tgid === pid && identity.nsPids[0] === pid) return 'holder';
+  return identity.nsPids.length > 1 && identity.nsPids.at(-1) === pid ? 'nested' : 'other';
+}
+
+/** Another user's process on the number is not a candidate: the run is its directory's owner's. */
+function mayBeTheRun(candidate: number, pid: number, ownerUid: number): boolean {
+  const identity = readIdentity(candidate);
+  if (typeof identity === 'string' || identity.realUid !== ownerUid) return false;
+  const stat = readStat(`/proc/${candidate}`);
+  const zombie = typeof stat === 'object' && stat.state === 'Z' && liveTasks(candidate).length === 0;
+  return !zombie && roleOf(identity, pid) !== 'other';
+}

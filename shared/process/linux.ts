@@ -1,0 +1,103 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+import { errnoOf, hasCode } from '../errno.ts';
+import { hostIdFrom } from './host-id.ts';
+import { scanForMark } from './linux-marks.ts';
+import { CLOCK_TICKS_PER_S, readBootTimeS, readStat, readText } from './proc-files.ts';
+import type { ProcessTable, Sighting, Standpoint } from './table.ts';
+
+/** The inode of the namespace the kernel starts with. */
+const INITIAL_PID_NAMESPACE = 4026531836;
+
+export const linuxProcesses: ProcessTable = { standpoint, sight, scanForMark };
+
+function standpoint(): Standpoint {
+  const pidNamespace = ownNamespace();
+  return {
+    origin: { hostId: hostId(), bootId: bootId(), pidNamespace },
+    initialNamespace: pidNamespace === INITIAL_PID_NAMESPACE,
+    procIsOurs: linkOrNull('/proc/self') === String(process.pid),
+  };
+}
+
+/** Two looks must agree: a pid handed on between them is nobody's identity (design 5). */
+function sight(pid: number): Sighting {
+  if (signalZero(pid) === 'absent') return { kind: 'absent' };
+  const first = look(pid);
+  if (first.kind !== 'live') return first;
+  const second = look(pid);
+  if (second.kind !== 'live') return second;
+  const same = first.startTicks === second.startTicks && first.createTime === second.createTime;
+  return same ? second : { kind: 'unreadable' };
+}
+
+function look(pid: number): Sighting {
+  const stat = readStat(`/proc/${pid}`);
+  if (stat === 'unreadable') return { kind: 'unreadable' };
+  // Hidden by the mount options of /proc, or gone since: signal 0 tells them apart.
+  if (stat === 'missing') return { kind: signalZero(pid) === 'absent' ? 'vanished' : 'unreadable' };
+  if (isDead(stat.state)) {
+    const tasks = lifeOfTasks(pid);
+    if (tasks !== 'some live') return { kind: tasks === 'unknown' ? 'unreadable' : 'vanished' };
+  }
+  const bootTimeS = readBootTimeS();
+  if (typeof bootTimeS !== 'number' || !Number.isFinite(stat.startTicks)) return { kind: 'unreadable' };
+  return {
+    kind: 'live',
+    createTime: stat.startTicks / CLOCK_TICKS_PER_S + bootTimeS,
+    startTicks: stat.startTicks,
+  };
+}
+
+/** The main thread may exit before the others: a zombie leader is dead only when they are. */
+function lifeOfTasks(pid: number): 'some live' | 'none live' | 'unknown' {
+  try {
+    const live = readdirSync(`/proc/${pid}/task`).some((task) => {
+      const stat = readStat(`/proc/${pid}/task/${task}`);
+      return typeof stat === 'object' && !isDead(stat.state);
+    });
+    return live ? 'some live' : 'none live';
+  } catch (error) {
+    if (errnoOf(error) === null) throw error;
+    return hasCode(error, 'ENOENT', 'ESRCH') ? 'none live' : 'unknown';
+  }
+}
+
+export function isDead(state: string): boolean {
+  return state === 'Z' || state === 'X' || state === 'x';
+}
+
+function signalZero(pid: number): 'absent' | 'present' {
+  try {
+    process.kill(pid, 0);
+    return 'present';
+  } catch (error) {
+    return errnoOf(error) === 'ESRCH' ? 'absent' : 'present';
+  }
+}
+
+function ownNamespace(): number | null {
+  const inode = /^pid:\[(\d+)\]$/.exec(linkOrNull('/proc/self/ns/pid') ?? '')?.[1];
+  return inode === undefined ? null : Number(inode);
+}
+
+function hostId(): string | null {
+  for (const path of ['/etc/machine-id', '/var/lib/dbus/machine-id']) {
+    const text = readText(path);
+    if (text !== 'missing' && text !== 'unreadable' && text.trim() !== '') return hostIdFrom(text);
+  }
+  return null;
+}
+
+function bootId(): string | null {
+  const text = readText('/proc/sys/kernel/random/boot_id');
+  return text === 'missing' || text === 'unreadable' ? null : text.trim() || null;
+}
+
+function linkOrNull(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    if (errnoOf(error) === null) throw error;
+    return null;
+  }
+}

@@ -1,0 +1,6 @@
+import type { JsonObject } from '../json/value.ts';
+
+/** Any `finished_at` but null latches, whatever its type: no writer replaces it (ADR-0107 D5). */
+export function hasEnd(record: JsonObject): boolean {
+  return (record.get('finished_at') ?? null) !== null;
+}

@@ -1,0 +1,33 @@
+import type { Engine } from '../engine.ts';
+import type { JsonObject } from '../json/value.ts';
+import { toJson } from '../json/value.ts';
+import type { Liveness } from '../liveness/finding.ts';
+import { mutateRecord } from '../record/mutate.ts';
+import { runDirOf } from '../store/home.ts';
+import { probedOf, sameIdentity } from './admit.ts';
+import { hasEnd } from './end.ts';
+
+/**
+ * Outside the initial namespace a record without `origin` cannot be judged. Whoever confirms a live run's
+ * identity there writes down where it lives, so that its death can be judged from the same place later
+ * (design 5.3). A refusal is left to the next observation.
+ */
+export async function stampOrigin(
+  engine: Engine,
+  runId: string,
+  record: JsonObject,
+  liveness: Liveness,
+  lockWaitMs: number,
+): Promise<void> {
+  const { initialNamespace, procIsOurs, origin } = engine.processes.standpoint();
+  if (liveness.finding !== 'identity_confirmed' || initialNamespace || !procIsOurs || record.has('origin'))
+    return;
+  const { hostId, bootId, pidNamespace } = origin;
+  const stamp = toJson({ host_id: hostId, boot_id: bootId, pid_namespace: pidNamespace });
+  const options = { waitMs: lockWaitMs, signal: engine.signal };
+  await mutateRecord(runDirOf(engine.home, runId), runId, options, (current) => {
+    const same =
+      sameIdentity(probedOf(current), probedOf(record)) && !current.has('origin') && !hasEnd(current);
+    return same ? { verdict: null, set: new Map([['origin', stamp]]) } : { verdict: null };
+  });
+}

@@ -1,0 +1,28 @@
+import { type Dirent, readdirSync } from 'node:fs';
+import { hasCode } from '../errno.ts';
+
+/**
+ * The names in the jobs directory that may be runs, newest first: ids start with their time, so the order is
+ * the byte order of names turned round (design 8). Plain files are not runs; a missing directory has none.
+ * @throws the file error where the directory is there and cannot be listed.
+ */
+export function listRunNames(jobsDir: string): string[] {
+  return readEntries(jobsDir)
+    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+    .map((entry) => entry.name)
+    .sort((a, b) => -compareBytes(a, b));
+}
+
+/** UTF-8 byte order, which is code point order; code units differ from it past the basic plane. */
+export function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+function readEntries(jobsDir: string): Dirent[] {
+  try {
+    return readdirSync(jobsDir, { withFileTypes: true });
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}

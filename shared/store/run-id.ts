@@ -1,0 +1,35 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { LionError } from '../contract/errors.ts';
+import type { Home } from './home.ts';
+import { listRunNames } from './names.ts';
+
+/** One path component that names a directory of its own; anything else never touches a path. */
+export function isRunId(text: string): boolean {
+  return text.trim() !== '' && text !== '.' && text !== '..' && !/[/\0]/.test(text);
+}
+
+/**
+ * The run a person means: the id itself, or a prefix or suffix that only one run has.
+ * @throws LionError `invalid_input` for what can be no id, `conflict` for what several runs share.
+ * An id nobody has is returned as it is: reading it answers `not_found`.
+ */
+export function resolveRunId(home: Home, text: string): string {
+  if (!isRunId(text)) throw new LionError('invalid_input', `not a run id: ${JSON.stringify(text)}`);
+  if (exists(join(home.jobsDir, text))) return text;
+  const matches = listRunNames(home.jobsDir).filter((name) => name.startsWith(text) || name.endsWith(text));
+  if (matches.length > 1) {
+    throw new LionError(
+      'conflict',
+      `${matches.length} runs match ${JSON.stringify(text)}; give more of the id`,
+      {
+        candidates: matches.slice(0, 10),
+      },
+    );
+  }
+  return matches[0] ?? text;
+}
+
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
