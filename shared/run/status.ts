@@ -38,6 +38,8 @@ export interface ClassifyOptions {
   readonly probeEnded: boolean;
   /** The caller saw this run alive before: its notice is due however old its files are. */
   readonly seenAlive: boolean;
+  /** Leave a gone run with these marked survivors open for now: a late hook of its may still report. */
+  readonly holdReap?: (survivors: readonly number[]) => boolean;
 }
 
 export interface StatusRefusal {
@@ -120,6 +122,7 @@ async function endIfEstablished(
   const record = read.object.value;
   const started = record.get('spawn_state') === 'started';
   if (!started || !isConclusive(observation.liveness.finding)) return answer(runId, read, observation, null);
+  if (options.holdReap?.(observation.survivors)) return answer(runId, read, observation, null);
   const result = await reapOrphan(engine, runId, {
     finding: observation.liveness.finding,
     observedAt,

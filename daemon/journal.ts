@@ -1,0 +1,50 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import pino from 'pino';
+import type { Home } from '../shared/store/home.ts';
+
+/** What the supervisor tells of: names of runs and words from closed sets, never what a run or notifier said. */
+export type Event =
+  | { readonly event: 'started'; readonly jobs_dir: string; readonly version: string; readonly pid: number }
+  | { readonly event: 'scanned'; readonly runs: number; readonly open: number }
+  | { readonly event: 'ended'; readonly run_id: string; readonly source: string; readonly outcome: string }
+  | { readonly event: 'notice'; readonly run_id: string; readonly state: string }
+  | { readonly event: 'refused'; readonly run_id: string; readonly code: string }
+  | { readonly event: 'fault'; readonly run_id: string | null; readonly message: string }
+  | { readonly event: 'stopping'; readonly reason: string }
+  | { readonly event: 'stopped' };
+
+export type Journal = (event: Event) => void;
+
+/** Structured lines in the log file, written before the call returns, and a sentence for whoever looks on. */
+export function openJournal(home: Home, say: (line: string) => void): Journal {
+  mkdirSync(home.stateDir, { recursive: true, mode: 0o700 });
+  const destination = pino.destination({ dest: join(home.stateDir, 'liond.log'), sync: true, mode: 0o600 });
+  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  return (event) => {
+    if (event.event === 'fault') log.error(event);
+    else log.info(event);
+    say(sentence(event));
+  };
+}
+
+function sentence(event: Event): string {
+  switch (event.event) {
+    case 'started':
+      return `liond ${event.version} (pid ${event.pid}) looks after the runs in ${event.jobs_dir}; Ctrl-C stops it, no run ends with it`;
+    case 'scanned':
+      return `${event.runs} runs, ${event.open} of them not ended: their processes are looked at every second`;
+    case 'ended':
+      return `${event.run_id} has ended: ${event.outcome} (${event.source})`;
+    case 'notice':
+      return `${event.run_id} notice: ${event.state}`;
+    case 'refused':
+      return `${event.run_id} could not be written (${event.code}); trying again`;
+    case 'fault':
+      return `fault${event.run_id === null ? '' : ` at ${event.run_id}`}: ${event.message}`;
+    case 'stopping':
+      return `stopping (${event.reason}); notices on their way are let finish, a second signal does not wait`;
+    case 'stopped':
+      return 'stopped';
+  }
+}

@@ -1,0 +1,44 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { errnoOf } from '../shared/errno.ts';
+import type { ProcessClaim } from '../shared/liveness/claim.ts';
+
+/** What the supervisor remembers of a run that can still change; all of it can be read anew from disk. */
+export interface OpenRun {
+  readonly runId: string;
+  /** Of job.json when it was last read; null: never, or there was none. */
+  signature: string | null;
+  /** The process its record claims, where a cheap look at it is enough to call it alive. */
+  claim: ProcessClaim | null;
+  seenAlive: boolean;
+  /** When its process was first seen gone with marked survivors left. */
+  goneSinceMs: number | null;
+  /** Not to be resolved again before this, unless its record changes. */
+  notBeforeMs: number;
+  failures: number;
+  busy: boolean;
+}
+
+export function newOpenRun(runId: string): OpenRun {
+  return {
+    runId,
+    signature: null,
+    claim: null,
+    seenAlive: false,
+    goneSinceMs: null,
+    notBeforeMs: 0,
+    failures: 0,
+    busy: false,
+  };
+}
+
+/** Tells one state of a record from the next: device, inode, size and both times to the nanosecond. */
+export function signatureOf(runDir: string): string | null {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(join(runDir, 'job.json'), { bigint: true });
+    return `${dev}.${ino}.${size}.${mtimeNs}.${ctimeNs}`;
+  } catch (error) {
+    if (errnoOf(error) === null) throw error;
+    return null;
+  }
+}

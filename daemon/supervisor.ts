@@ -1,0 +1,149 @@
+/**
+ * The supervisor, first form: it finds every run that can still change, looks at their processes each second
+ * and resolves the ones that are not plainly alive. It holds no truth: what it remembers speeds up the next
+ * look, and a restart reads it all from disk again.
+ */
+import { mkdirSync, statSync } from 'node:fs';
+import pLimit from 'p-limit';
+import type { Engine } from '../shared/engine.ts';
+import { errnoOf } from '../shared/errno.ts';
+import { readRecord } from '../shared/record/read.ts';
+import { hasEnd } from '../shared/run/end.ts';
+import { runDirOf } from '../shared/store/home.ts';
+import { listRunNames } from '../shared/store/names.ts';
+import { sleep } from '../shared/time/sleep.ts';
+import type { Journal } from './journal.ts';
+import { isPlainlyAlive, reconcile } from './reconcile.ts';
+import { newOpenRun, type OpenRun, signatureOf } from './roster.ts';
+
+const PROBE_INTERVAL_MS = 1_000;
+/** Names are listed when the root has changed, and after this long whatever it says. */
+const NAME_SWEEP_MS = 15_000;
+/** Runs resolved side by side: one that waits for its lifecycle store holds up no other. */
+const CONCURRENCY = 32;
+
+export interface Supervisor {
+  /** Resolves when the runs found at start have been gone over once. */
+  readonly started: Promise<void>;
+  /** Takes no new work up; resolves when what is under way has finished. */
+  stop(): Promise<void>;
+}
+
+export function startSupervisor(engine: Engine, journal: Journal): Supervisor {
+  const intake = new AbortController();
+  const state = new State(engine, journal);
+  const started = state.scan();
+  const loop = started.then(() => state.run(intake.signal));
+  return {
+    started,
+    async stop() {
+      intake.abort();
+      await loop;
+      await state.idle();
+    },
+  };
+}
+
+class State {
+  readonly #open = new Map<string, OpenRun>();
+  readonly #known = new Set<string>();
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #limit = pLimit(CONCURRENCY);
+  #rootSeen: string | null = null;
+  #namesListedMs = 0;
+
+  constructor(
+    readonly engine: Engine,
+    readonly journal: Journal,
+  ) {}
+
+  async scan(): Promise<void> {
+    mkdirSync(this.engine.home.jobsDir, { recursive: true, mode: 0o700 });
+    this.#sweepNames();
+    this.journal({ event: 'scanned', runs: this.#known.size, open: this.#open.size });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const startedMs = performance.now();
+      this.#sweepNames();
+      for (const run of this.#open.values()) this.#consider(run);
+      await sleep(Math.max(0, PROBE_INTERVAL_MS - (performance.now() - startedMs)), signal);
+    }
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all(this.#underWay);
+  }
+
+  #consider(run: OpenRun): void {
+    if (run.busy || isPlainlyAlive(this.engine, run)) return;
+    const changed = signatureOf(runDirOf(this.engine.home, run.runId)) !== run.signature;
+    if (!changed && this.engine.now() < run.notBeforeMs) return;
+    run.busy = true;
+    const work = this.#limit(() => this.#reconcile(run)).finally(() => {
+      run.busy = false;
+      this.#underWay.delete(work);
+    });
+    this.#underWay.add(work);
+  }
+
+  /** One run's fault is one line in the journal; the others go on. */
+  async #reconcile(run: OpenRun): Promise<void> {
+    try {
+      if ((await reconcile(this.engine, run, this.journal)) === 'settled') this.#open.delete(run.runId);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.journal({ event: 'fault', run_id: run.runId, message });
+      run.notBeforeMs = this.engine.now() + NAME_SWEEP_MS;
+    }
+  }
+
+  #sweepNames(): void {
+    const root = this.#rootSignature();
+    const due = performance.now() - this.#namesListedMs >= NAME_SWEEP_MS || this.#namesListedMs === 0;
+    if (root === this.#rootSeen && !due) return;
+    this.#rootSeen = root;
+    this.#namesListedMs = performance.now();
+    const names = new Set(this.#listNames());
+    for (const name of names) if (!this.#known.has(name)) this.#admit(name);
+    for (const name of this.#known) if (!names.has(name)) this.#forget(name);
+  }
+
+  #listNames(): string[] {
+    try {
+      return listRunNames(this.engine.home.jobsDir);
+    } catch (error) {
+      if (errnoOf(error) === null) throw error;
+      this.journal({
+        event: 'fault',
+        run_id: null,
+        message: `the jobs directory cannot be listed: ${errnoOf(error)}`,
+      });
+      return [...this.#known];
+    }
+  }
+
+  #admit(name: string): void {
+    this.#known.add(name);
+    const read = readRecord(runDirOf(this.engine.home, name));
+    const ended =
+      read.state === 'ok' && (hasEnd(read.object.value) || read.object.value.get('spawn_state') === 'failed');
+    if (!ended) this.#open.set(name, newOpenRun(name));
+  }
+
+  #forget(name: string): void {
+    this.#known.delete(name);
+    this.#open.delete(name);
+  }
+
+  #rootSignature(): string | null {
+    try {
+      const { dev, ino, mtimeNs, ctimeNs } = statSync(this.engine.home.jobsDir, { bigint: true });
+      return `${dev}.${ino}.${mtimeNs}.${ctimeNs}`;
+    } catch (error) {
+      if (errnoOf(error) === null) throw error;
+      return null;
+    }
+  }
+}
