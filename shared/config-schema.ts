@@ -1,6 +1,14 @@
 import { parse, YAMLParseError } from 'yaml';
 import * as z from 'zod/mini';
-import type { Config } from './config.ts';
+
+/** `liond.yaml`, which both binaries read. */
+export interface Config {
+  /**
+   * This store is used from one pid namespace on one host, so records without `origin` may be judged from
+   * inside it (a container), and so may those of earlier namespaces of this boot.
+   */
+  readonly judgeUnownedRecords: boolean;
+}
 
 const SCHEMA = z.strictObject({ judge_unowned_records: z.optional(z.boolean()) });
 

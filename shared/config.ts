@@ -1,14 +1,6 @@
 import { existsSync } from 'node:fs';
+import type { Config } from './config-schema.ts';
 import { readBounded } from './record/read.ts';
-
-/** `liond.yaml`, which both binaries read. */
-export interface Config {
-  /**
-   * This store is used from one pid namespace on one host, so records without `origin` may be judged from
-   * inside it (a container), and so may those of earlier namespaces of this boot.
-   */
-  readonly judgeUnownedRecords: boolean;
-}
 
 export const DEFAULT_CONFIG: Config = { judgeUnownedRecords: false };
 

@@ -1,4 +1,5 @@
-import { type Config, ConfigError, DEFAULT_CONFIG, loadConfig } from './config.ts';
+import { ConfigError, DEFAULT_CONFIG, loadConfig } from './config.ts';
+import type { Config } from './config-schema.ts';
 import { loadProcessTable } from './process/load.ts';
 import type { ProcessTable } from './process/table.ts';
 import { type Env, type Home, homeOf } from './store/home.ts';

@@ -9,27 +9,27 @@ import { type Available, available, unavailable } from './available.ts';
 const MAX_ENTRIES = 100_000;
 
 /**
- * Files under the run's artifacts directory as relative paths, in code point order of their components. A
+ * Files under the run's artifacts directory as relative paths, in code point order. A
  * directory that is not there is an empty list; anything that could not be looked at makes the list unknown.
  */
 export function listArtifacts(engine: Engine, runId: string): Available<string[]> {
   const root = join(engine.home.runsDir, runId, 'artifacts');
-  const found: string[][] = [];
+  const found: string[] = [];
   try {
-    walk(root, [], found);
+    walk(root, '', found);
   } catch (error) {
     if (found.length === 0 && hasCode(error, 'ENOENT') && isAbsent(root)) return available([]);
     if (errnoOf(error) === null) throw error;
     return unavailable('unreadable', errnoOf(error) ?? 'unreadable');
   }
-  return available(found.sort(compareParts).map((parts) => parts.join('/')));
+  return available(found.sort(compareBytes));
 }
 
-function walk(dir: string, parts: string[], found: string[][]): void {
+function walk(dir: string, prefix: string, found: string[]): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {
     const path = join(dir, entry.name);
-    if (entry.isDirectory()) walk(path, [...parts, entry.name], found);
-    else if (isFile(entry, path)) found.push([...parts, entry.name]);
+    if (entry.isDirectory()) walk(path, `${prefix}${entry.name}/`, found);
+    else if (isFile(entry, path)) found.push(prefix + entry.name);
     if (found.length > MAX_ENTRIES) throw Object.assign(new Error('too many artifacts'), { code: 'E2BIG' });
   }
 }
@@ -43,13 +43,4 @@ function isFile(entry: Dirent, path: string): boolean {
 
 function isAbsent(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) === undefined;
-}
-
-function compareParts(a: string[], b: string[]): number {
-  for (const [index, part] of a.entries()) {
-    const other = b[index];
-    if (other === undefined) return 1;
-    if (part !== other) return compareBytes(part, other);
-  }
-  return a.length - b.length;
 }

@@ -73,7 +73,10 @@ function reasonFromPayload(payload: string | undefined): string | null {
 }
 
 function notRecorded(runDir: string, runId: string, what: string, why: string): HookOutcome {
-  noteInConsole(runDir, `run ${runId}: ${what} could not be recorded (${why}); the record is unchanged.`);
+  noteInConsole(
+    runDir,
+    `run ${runId}: ${what} could not be recorded (${why}); the record is unchanged.${what === 'its end' ? ' No notice was sent.' : ''}`,
+  );
   return { kind: 'not_recorded', what: `${what}: ${why}` };
 }
 

@@ -1,6 +1,7 @@
-import { statSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { LionError } from '../contract/errors.ts';
+import { errnoOf } from '../errno.ts';
 import type { Home } from './home.ts';
 import { listRunNames } from './names.ts';
 
@@ -16,7 +17,7 @@ export function isRunId(text: string): boolean {
  */
 export function resolveRunId(home: Home, text: string): string {
   if (!isRunId(text)) throw new LionError('invalid_input', `not a run id: ${JSON.stringify(text)}`);
-  if (exists(join(home.jobsDir, text))) return text;
+  if (isNamed(join(home.jobsDir, text))) return text;
   const matches = listRunNames(home.jobsDir).filter((name) => name.startsWith(text) || name.endsWith(text));
   if (matches.length > 1) {
     throw new LionError(
@@ -30,6 +31,12 @@ export function resolveRunId(home: Home, text: string): string {
   return matches[0] ?? text;
 }
 
-function exists(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+/** What cannot even be looked at is taken at its word: reading it says what is wrong. */
+function isNamed(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if (errnoOf(error) === null) throw error;
+    return true;
+  }
 }

@@ -1,0 +1,60 @@
+import { type CST, isNode, type Pair, Scalar } from 'yaml';
+import { ScalarError } from './yaml-scalars.ts';
+
+/** Where a node stands: some of PyYAML's rules are about how a value was written, not what it is. */
+export interface Source {
+  readonly text: string;
+  readonly inFlow: boolean;
+}
+
+/**
+ * The text of a scalar as PyYAML reads it. For PyYAML a tab ends an unquoted scalar and begins nothing; in a
+ * flow collection so does `?`, a leading `:` is the indicator, and a tag needs something to stand before.
+ * @throws ScalarError on those, which the yaml package lets pass.
+ */
+export function scalarText(node: Scalar, { text, inFlow }: Source): string {
+  if (inFlow && node.tag !== undefined) checkFlowTag(node, text);
+  if (node.type !== Scalar.PLAIN) return quotedText(node, text);
+  const value = String(node.value);
+  if (sourceOf(node, text).includes('\t')) throw new ScalarError('a tab in an unquoted scalar');
+  if (inFlow && /^:|\?/.test(value)) throw new ScalarError('not one scalar in a flow collection');
+  return value;
+}
+
+/**
+ * A key without a `?` must be there, and its `:` on the same line and no farther than PyYAML looks back.
+ * @throws ScalarError where it is not.
+ */
+export function checkKeySource(pair: Pair, { text }: Source): void {
+  const { start = [], sep = [] } = (pair as { srcToken?: CST.BlockMap['items'][number] }).srcToken ?? {};
+  if (start.some(({ type }) => type === 'explicit-key-ind')) return;
+  const properties = start.find(({ type }) => type === 'anchor' || type === 'tag');
+  const [keyStart, keyEnd] = rangeOf(pair.key);
+  if (keyStart === keyEnd && properties === undefined) throw new ScalarError('a value without a key');
+  const colon = sep.find(({ type }) => type === 'map-value-ind');
+  const source = text.slice(properties?.offset ?? keyStart, colon?.offset ?? keyEnd);
+  if (source.includes('\n') || source.length > MAX_KEY_LENGTH) throw new ScalarError('not a simple key');
+}
+
+const MAX_KEY_LENGTH = 1024;
+
+/** In a flow collection PyYAML takes `,` and a bracket for part of the tag they follow. */
+function checkFlowTag(node: Scalar, text: string): void {
+  if (node.tag === '!' || sourceOf(node, text) === '') throw new ScalarError('a tag of nothing');
+}
+
+/** The yaml package ends a block scalar with a line break even where the file ends without one. */
+function quotedText(node: Scalar, text: string): string {
+  const value = String(node.value);
+  const isBlock = node.type === Scalar.BLOCK_LITERAL || node.type === Scalar.BLOCK_FOLDED;
+  const cutOff = isBlock && node.range?.[1] === text.length && /[^ \n]$|[^ \n] +$/.test(text);
+  return cutOff ? value.replace(/\n$/, '') : value;
+}
+
+function sourceOf(node: Scalar, text: string): string {
+  return text.slice(...rangeOf(node));
+}
+
+function rangeOf(node: unknown): [start: number, end: number] {
+  return isNode(node) && node.range ? [node.range[0], node.range[1]] : [0, 0];
+}
