@@ -5,6 +5,7 @@
  */
 import { mkdirSync, statSync } from 'node:fs';
 import pLimit from 'p-limit';
+import { LionError } from '../shared/contract/errors.ts';
 import type { Engine } from '../shared/engine.ts';
 import { errnoOf } from '../shared/errno.ts';
 import { readRecord } from '../shared/record/read.ts';
@@ -114,12 +115,8 @@ class State {
     try {
       return listRunNames(this.engine.home.jobsDir);
     } catch (error) {
-      if (errnoOf(error) === null) throw error;
-      this.journal({
-        event: 'fault',
-        run_id: null,
-        message: `the jobs directory cannot be listed: ${errnoOf(error)}`,
-      });
+      if (!(error instanceof LionError)) throw error;
+      this.journal({ event: 'fault', run_id: null, message: error.message });
       return [...this.#known];
     }
   }

@@ -42,8 +42,12 @@ async function waitThrough(
   request: Parameters<typeof waitForRuns>[1],
   unbounded: boolean,
 ): Promise<WaitResult> {
-  let result = await waitForRuns(engine, request);
-  while (unbounded && result.timedOut && !engine.signal.aborted) result = await waitForRuns(engine, request);
+  if (!unbounded) return waitForRuns(engine, request);
+  // A mistyped id is said at once, not after the others have ended.
+  let result = await waitForRuns(engine, { ...request, maxWaitS: 0 });
+  if (result.entries.some((entry) => entry.error !== null)) return result;
+  do result = await waitForRuns(engine, request);
+  while (result.timedOut && !engine.signal.aborted);
   return result;
 }
 

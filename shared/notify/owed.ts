@@ -19,8 +19,8 @@ export interface OwedNotice {
 const CHILD_HOOK_GRACE_MS = 60_000;
 
 /** For an end whose run's own hook may still report: owed, and nobody but the hook sends it for a minute. */
-export function owedAfterGrace(configured: boolean, nowMs: number): OwedNotice {
-  return configured ? { owed: true, next_at: formatIso(nowMs + CHILD_HOOK_GRACE_MS) } : { owed: false };
+export function owedAfterGrace(nowMs: number): OwedNotice {
+  return { owed: true, next_at: formatIso(nowMs + CHILD_HOOK_GRACE_MS) };
 }
 
 /** The delivery object of a record that gets its end: an attempt already on it stays as it is. */

@@ -3,6 +3,7 @@ import { errnoOf, hasCode } from '../errno.ts';
 import { hostIdFrom } from './host-id.ts';
 import { scanForMark } from './linux-marks.ts';
 import { CLOCK_TICKS_PER_S, readBootTimeS, readStat, readText } from './proc-files.ts';
+import { signalZero } from './signal-zero.ts';
 import type { ProcessTable, Sighting, Standpoint } from './table.ts';
 
 /** The inode of the namespace the kernel starts with. */
@@ -64,15 +65,6 @@ function lifeOfTasks(pid: number): 'some live' | 'none live' | 'unknown' {
 
 export function isDead(state: string): boolean {
   return state === 'Z' || state === 'X' || state === 'x';
-}
-
-function signalZero(pid: number): 'absent' | 'present' {
-  try {
-    process.kill(pid, 0);
-    return 'present';
-  } catch (error) {
-    return errnoOf(error) === 'ESRCH' ? 'absent' : 'present';
-  }
 }
 
 function ownNamespace(): number | null {

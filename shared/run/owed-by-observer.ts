@@ -5,17 +5,21 @@ import { errnoOf } from '../errno.ts';
 import type { Json } from '../json/value.ts';
 import { isBeyondHorizon } from '../notify/horizon.ts';
 import { resolveNotifier } from '../notify/notifier.ts';
-import type { OwedNotice } from '../notify/owed.ts';
+import { type OwedNotice, owedAfterGrace } from '../notify/owed.ts';
 import type { RecordRead } from '../record/read.ts';
 import { runDirOf } from '../store/home.ts';
 import { parseIso } from '../time/iso.ts';
 
-/** What an observer that is about to end a run owes: nothing without a notifier, nothing for old history. */
+/**
+ * What an observer that is about to write an end owes: nothing without a notifier, nothing for old history.
+ * `after`: for a reap at once; for an end the child's own hook may still report, after its grace.
+ */
 export async function owedByObserver(
   engine: Engine,
   runId: string,
   read: Extract<RecordRead, { state: 'ok' }>,
   seenAlive: boolean,
+  after: 'at_once' | 'hook_grace',
 ): Promise<OwedNotice> {
   const record = read.object.value;
   const notifier = await resolveNotifier(engine, runId, record);
@@ -26,7 +30,8 @@ export async function owedByObserver(
     recordMtimeMs: read.stat.mtimeMs,
     seenAlive,
   };
-  return isBeyondHorizon(signs, engine.now()) ? { owed: false, skipped: 'beyond_horizon' } : { owed: true };
+  if (isBeyondHorizon(signs, engine.now())) return { owed: false, skipped: 'beyond_horizon' };
+  return after === 'at_once' ? { owed: true } : owedAfterGrace(engine.now());
 }
 
 function timeOf(value: Json | undefined): number | null {

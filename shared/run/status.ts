@@ -16,8 +16,6 @@ import { processClaimOf } from '../liveness/claim.ts';
 import { isConclusive, type Liveness, livenessOf } from '../liveness/finding.ts';
 import { type Observation, observeLiveness } from '../liveness/observe.ts';
 import { attemptFirstNotice } from '../notify/attempt.ts';
-import { resolveNotifier } from '../notify/notifier.ts';
-import { owedAfterGrace } from '../notify/owed.ts';
 import { type RecordRead, readRecord } from '../record/read.ts';
 import { runDirOf } from '../store/home.ts';
 import { formatIso } from '../time/iso.ts';
@@ -128,7 +126,7 @@ async function endIfEstablished(
     observedAt,
     probed: probedOf(record),
     survivors: observation.survivors,
-    owed: await owedByObserver(engine, runId, read, options.seenAlive),
+    owed: await owedByObserver(engine, runId, read, options.seenAlive, 'at_once'),
     lockWaitMs: options.lockWaitMs,
   });
   if (result.refusal !== null) return answer(runId, read, observation, result.refusal);
@@ -145,10 +143,9 @@ async function cacheEnd(
   observation: Observation,
   options: ClassifyOptions,
 ): Promise<RunStatus> {
-  const notifier = await resolveNotifier(engine, runId, read.object.value);
   const cached = await cacheLifecycleEnd(engine, runId, end, {
     at: formatIso(engine.now()),
-    owed: owedAfterGrace(notifier.kind !== 'none', engine.now()),
+    owed: await owedByObserver(engine, runId, read, options.seenAlive, 'hook_grace'),
     lockWaitMs: options.lockWaitMs,
   });
   if (cached.kind === 'refused') return answer(runId, read, observation, cached.refusal);

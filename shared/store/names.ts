@@ -1,10 +1,11 @@
 import { type Dirent, readdirSync } from 'node:fs';
-import { hasCode } from '../errno.ts';
+import { LionError } from '../contract/errors.ts';
+import { errnoOf } from '../errno.ts';
 
 /**
  * The names in the jobs directory that may be runs, newest first: ids start with their time, so the order is
  * the byte order of names turned round (design 8). Plain files are not runs; a missing directory has none.
- * @throws the file error where the directory is there and cannot be listed.
+ * @throws LionError `unavailable` where the directory is there and cannot be listed: that is no empty store.
  */
 export function listRunNames(jobsDir: string): string[] {
   return readEntries(jobsDir)
@@ -22,7 +23,11 @@ function readEntries(jobsDir: string): Dirent[] {
   try {
     return readdirSync(jobsDir, { withFileTypes: true });
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [];
-    throw error;
+    const code = errnoOf(error);
+    if (code === 'ENOENT') return [];
+    if (code === null) throw error;
+    throw new LionError('unavailable', `the jobs directory ${jobsDir} cannot be listed: ${code}`, {
+      errno: code,
+    });
   }
 }

@@ -45,10 +45,18 @@ function checkFlowTag(node: Scalar, text: string): void {
 
 /** The yaml package ends a block scalar with a line break even where the file ends without one. */
 function quotedText(node: Scalar, text: string): string {
+  if (!isClosed(sourceOf(node, text))) throw new ScalarError('an open quote');
   const value = String(node.value);
   const isBlock = node.type === Scalar.BLOCK_LITERAL || node.type === Scalar.BLOCK_FOLDED;
   const cutOff = isBlock && node.range?.[1] === text.length && /[^ \n]$|[^ \n] +$/.test(text);
   return cutOff ? value.replace(/\n$/, '') : value;
+}
+
+/** At the end of a file the yaml package takes an escaped quote for the closing one. */
+function isClosed(source: string): boolean {
+  const rest = source.slice(1);
+  if (source.startsWith("'")) return rest.replaceAll("''", '').endsWith("'");
+  return !source.startsWith('"') || rest.replaceAll(/\\[\s\S]/g, '').endsWith('"');
 }
 
 function sourceOf(node: Scalar, text: string): string {
