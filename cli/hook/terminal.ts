@@ -23,7 +23,8 @@ export async function hookTerminal(call: Call, options: HookOptions): Promise<An
     throw new LionError('invalid_input', `not a run id: ${JSON.stringify(options.runId)}`);
   const exitCode = exitCodeOf(options.exitCode);
   await requireLock();
-  const engine = await call.open();
+  // The signal that ends a run reaches its hook too; a run's last act is not cut short by it.
+  const engine = { ...(await call.open()), signal: new AbortController().signal };
   const { command, target, sender } = options;
   const outcome = await reportTerminal(engine, {
     runId: options.runId,

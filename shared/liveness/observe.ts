@@ -36,7 +36,9 @@ export function observeLiveness(
   if (!isConclusive(finding) || !policy.guard || claim.pid === null) {
     return { liveness: livenessOf(finding), survivors: [] };
   }
-  const scan = processes.scanForMark(runId, claim.pid, statSync(runDir).uid);
+  const owner = statSync(runDir, { throwIfNoEntry: false });
+  if (owner === undefined) return { liveness: livenessOf('unjudgeable'), survivors: [] };
+  const scan = processes.scanForMark(runId, claim.pid, owner.uid);
   const guarded = withMarks(finding, claim, scan, standpoint.origin);
   return { liveness: livenessOf(guarded), survivors: scan.marked.map((process) => process.pid) };
 }

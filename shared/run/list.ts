@@ -11,7 +11,7 @@ import { attemptFirstNotice } from '../notify/attempt.ts';
 import { DANGLING, readRecord } from '../record/read.ts';
 import { runDirOf } from '../store/home.ts';
 import { listRunNames } from '../store/names.ts';
-import { type ClassifyOptions, classify, type RunStatus } from './status.ts';
+import { type ClassifyOptions, classify, type RunStatus, unanswerable } from './status.ts';
 
 export interface ListRequest {
   readonly limit: number;
@@ -73,7 +73,16 @@ function classifyAll(
   options: ClassifyOptions,
 ): Promise<RunStatus[]> {
   const limit = pLimit(CONCURRENCY);
-  return Promise.all(names.map((name) => limit(() => classify(engine, name, options))));
+  return Promise.all(names.map((name) => limit(() => classifyRow(engine, name, options))));
+}
+
+/** One record's fault costs its row and nothing else. */
+async function classifyRow(engine: Engine, runId: string, options: ClassifyOptions): Promise<RunStatus> {
+  try {
+    return await classify(engine, runId, options);
+  } catch (error) {
+    return unanswerable(runId, error instanceof Error ? error.message : String(error));
+  }
 }
 
 function matches(status: RunStatus, request: ListRequest): boolean {
@@ -90,7 +99,7 @@ async function hasAnother(
   for (const name of rest) {
     if (!isListed(engine, name)) continue;
     if (!request.status) return true;
-    const status = await classify(engine, name, options);
+    const status = await classifyRow(engine, name, options);
     if (status.wonTransition) await attemptFirstNotice(engine, name, { role: 'winner' });
     if (matches(status, request)) return true;
   }

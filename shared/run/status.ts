@@ -178,6 +178,11 @@ function withoutRecord(runId: string, read: RecordRead): RunStatus {
   return { ...answer(runId, read, NOT_LOOKED_AT, null), liveness: livenessOf('no_record') };
 }
 
+/** An answer for a run that could not be looked at: what is on its disk is not known. */
+export function unanswerable(runId: string, why: string): RunStatus {
+  return withoutRecord(runId, { state: 'unreadable', why });
+}
+
 /** The record of an answer that is there to be read; an empty one otherwise. */
 export function recordOf(status: RunStatus): JsonObject {
   return status.read.state === 'ok' ? status.read.object.value : new Map();

@@ -1,4 +1,4 @@
-import { type CST, isNode, type Pair, Scalar } from 'yaml';
+import { type CST, isNode, type Node, type Pair, Scalar } from 'yaml';
 import { ScalarError } from './yaml-scalars.ts';
 
 /** Where a node stands: some of PyYAML's rules are about how a value was written, not what it is. */
@@ -9,16 +9,25 @@ export interface Source {
 
 /**
  * The text of a scalar as PyYAML reads it. For PyYAML a tab ends an unquoted scalar and begins nothing; in a
- * flow collection so does `?`, a leading `:` is the indicator, and a tag needs something to stand before.
+ * flow collection so does `?`, and a leading `:` is the indicator.
  * @throws ScalarError on those, which the yaml package lets pass.
  */
 export function scalarText(node: Scalar, { text, inFlow }: Source): string {
-  if (inFlow && node.tag !== undefined) checkFlowTag(node, text);
   if (node.type !== Scalar.PLAIN) return quotedText(node, text);
   const value = String(node.value);
   if (sourceOf(node, text).includes('\t')) throw new ScalarError('a tab in an unquoted scalar');
   if (inFlow && /^:|\?/.test(value)) throw new ScalarError('not one scalar in a flow collection');
   return value;
+}
+
+/**
+ * In a flow collection PyYAML takes `,` and brackets for part of the tag they follow, so a tag needs something
+ * to stand before.
+ * @throws ScalarError where there is nothing.
+ */
+export function checkFlowTag(node: Node, { text, inFlow }: Source): void {
+  if (!inFlow || node.tag === undefined) return;
+  if (node.tag === '!' || sourceOf(node, text) === '') throw new ScalarError('a tag of nothing');
 }
 
 /**
@@ -38,18 +47,18 @@ export function checkKeySource(pair: Pair, { text }: Source): void {
 
 const MAX_KEY_LENGTH = 1024;
 
-/** In a flow collection PyYAML takes `,` and a bracket for part of the tag they follow. */
-function checkFlowTag(node: Scalar, text: string): void {
-  if (node.tag === '!' || sourceOf(node, text) === '') throw new ScalarError('a tag of nothing');
-}
-
-/** The yaml package ends a block scalar with a line break even where the file ends without one. */
 function quotedText(node: Scalar, text: string): string {
   if (!isClosed(sourceOf(node, text))) throw new ScalarError('an open quote');
   const value = String(node.value);
   const isBlock = node.type === Scalar.BLOCK_LITERAL || node.type === Scalar.BLOCK_FOLDED;
-  const cutOff = isBlock && node.range?.[1] === text.length && /[^ \n]$|[^ \n] +$/.test(text);
-  return cutOff ? value.replace(/\n$/, '') : value;
+  const isCutOff = isBlock && node.range?.[1] === text.length && endsInContent(value, text);
+  return isCutOff ? value.replace(/\n$/, '') : value;
+}
+
+/** The yaml package ends a block scalar with a line break even where the file ends without one. */
+function endsInContent(value: string, text: string): boolean {
+  const lastLine = text.slice(text.lastIndexOf('\n') + 1);
+  return /[^ ]/.test(lastLine) || (lastLine !== '' && /(?:^|\n) +\n$/.test(value));
 }
 
 /** At the end of a file the yaml package takes an escaped quote for the closing one. */
@@ -59,7 +68,7 @@ function isClosed(source: string): boolean {
   return !source.startsWith('"') || rest.replaceAll(/\\[\s\S]/g, '').endsWith('"');
 }
 
-function sourceOf(node: Scalar, text: string): string {
+function sourceOf(node: Node, text: string): string {
   return text.slice(...rangeOf(node));
 }
 

@@ -11,7 +11,7 @@ import {
 } from 'yaml';
 import { isSettingList, isSettingMap, OpaqueSetting, type Setting, type SettingKey } from './value.ts';
 import { MERGE_KEY, resolvePlainScalar, resolveTaggedScalar, ScalarError } from './yaml-scalars.ts';
-import { checkKeySource, type Source, scalarText } from './yaml-source.ts';
+import { checkFlowTag, checkKeySource, type Source, scalarText } from './yaml-source.ts';
 
 /**
  * The value of a parsed document, constructed as PyYAML's `safe_load` does (design 7): duplicate keys take
@@ -39,6 +39,7 @@ function constructNode(node: unknown, context: Context): Setting {
   if (node === null || node === undefined) return null;
   if (isAlias(node)) return aliased(node.source, context);
   if (!isScalar(node) && !isMap(node) && !isSeq(node)) throw new ScalarError('not a value');
+  checkFlowTag(node, context);
   const { anchor } = node;
   if (anchor !== undefined) reserveAnchor(anchor, context);
   const value = isScalar(node) ? scalarOf(node, context) : collectionOf(node, context);
@@ -105,7 +106,7 @@ function mergeInto(target: Map<SettingKey, Setting>, source: Setting, { merges }
 }
 
 function keyOf(node: unknown, context: Context): SettingKey {
-  if (isPlain(node) && node.value === '=') return '=';
+  if (isPlain(node) && node.value === '=' && (node.tag ?? node.anchor) === undefined) return '=';
   const key = constructNode(node, context);
   if (isSettingMap(key) || isSettingList(key)) throw new ScalarError('a collection cannot be a key');
   return key;
