@@ -102,6 +102,15 @@ Example:
     .option('--tail-chars <n>', 'characters from the end (20000)')
     .addHelpText('after', '\nExample:\n  lion job output 97f334 --tail-chars 2000')
     .action(async (run, options) => done(await (await import('./job/output.ts')).output(call, run, options)));
+  job
+    .command('kill')
+    .description('signal a run, all of it and nothing else')
+    .argument('<run>', 'its id')
+    .option('--signal <name>', 'the signal (TERM)')
+    .option('--grace <seconds>', 'wait this long for it to be gone (10)')
+    .option('--force', 'after the grace, KILL what is left')
+    .addHelpText('after', '\nExample:\n  lion job kill 97f334 --force')
+    .action(async (run, options) => done(await (await import('./job/kill.ts')).kill(call, run, options)));
 }
 
 function addHookVerbs(hook: Command, call: Call, done: (answer: Answer) => void): void {

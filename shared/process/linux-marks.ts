@@ -1,6 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { errnoOf } from '../errno.ts';
-import { type ProcIdentity, type ProcRead, readBytes, readIdentity, readStat } from './proc-files.ts';
+import {
+  isDead,
+  listPids,
+  type ProcIdentity,
+  type ProcRead,
+  readBytes,
+  readIdentity,
+  readStat,
+} from './proc-files.ts';
 import { MARK_VARIABLE, type MarkedProcess, type MarkScan } from './table.ts';
 
 /**
@@ -23,22 +31,12 @@ export function scanForMark(runId: string, pid: number, ownerUid: number): MarkS
   return { marked, unreadableCandidate };
 }
 
-function listPids(): number[] {
-  try {
-    return readdirSync('/proc').map(Number).filter(Number.isInteger);
-  } catch (error) {
-    // Without /proc nothing was sighted either, so nothing is about to be ended on this scan's word.
-    if (errnoOf(error) === null) throw error;
-    return [];
-  }
-}
-
 /** A zombie leader has no environment of its own any more; its live tasks still share one. */
-function readEnvironment(pid: number): ProcRead<Buffer> {
+export function readEnvironment(pid: number): ProcRead<Buffer> {
   const own = readBytes(`/proc/${pid}/environ`);
   if (typeof own === 'string' || own.length > 0) return own;
   const stat = readStat(`/proc/${pid}`);
-  if (typeof stat === 'string' || stat.state !== 'Z') return own;
+  if (typeof stat === 'string' || !isDead(stat.state)) return own;
   for (const task of liveTasks(pid)) {
     const shared = readBytes(`/proc/${pid}/task/${task}/environ`);
     if (typeof shared === 'string' || shared.length > 0) return shared;
@@ -50,7 +48,7 @@ function liveTasks(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/task`).filter((task) => {
       const stat = readStat(`/proc/${pid}/task/${task}`);
-      return typeof stat === 'object' && stat.state !== 'Z' && stat.state !== 'X';
+      return typeof stat === 'object' && !isDead(stat.state);
     });
   } catch (error) {
     if (errnoOf(error) === null) throw error;
@@ -77,6 +75,6 @@ function mayBeTheRun(candidate: number, pid: number, ownerUid: number): boolean 
   const identity = readIdentity(candidate);
   if (typeof identity === 'string' || identity.realUid !== ownerUid) return false;
   const stat = readStat(`/proc/${candidate}`);
-  const zombie = typeof stat === 'object' && stat.state === 'Z' && liveTasks(candidate).length === 0;
+  const zombie = typeof stat === 'object' && isDead(stat.state) && liveTasks(candidate).length === 0;
   return !zombie && roleOf(identity, pid) !== 'other';
 }

@@ -2,7 +2,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { errnoOf, hasCode } from '../errno.ts';
 import { hostIdFrom } from './host-id.ts';
 import { scanForMark } from './linux-marks.ts';
-import { CLOCK_TICKS_PER_S, readBootTimeS, readStat, readText } from './proc-files.ts';
+import { createTimeOf, isDead, readStat, readText } from './proc-files.ts';
 import { signalZero } from './signal-zero.ts';
 import type { ProcessTable, Sighting, Standpoint } from './table.ts';
 
@@ -40,13 +40,10 @@ function look(pid: number): Sighting {
     const tasks = lifeOfTasks(pid);
     if (tasks !== 'some live') return { kind: tasks === 'unknown' ? 'unreadable' : 'vanished' };
   }
-  const bootTimeS = readBootTimeS();
-  if (typeof bootTimeS !== 'number' || !Number.isFinite(stat.startTicks)) return { kind: 'unreadable' };
-  return {
-    kind: 'live',
-    createTime: stat.startTicks / CLOCK_TICKS_PER_S + bootTimeS,
-    startTicks: stat.startTicks,
-  };
+  const createTime = createTimeOf(stat);
+  return createTime === null
+    ? { kind: 'unreadable' }
+    : { kind: 'live', createTime, startTicks: stat.startTicks };
 }
 
 /** The main thread may exit before the others: a zombie leader is dead only when they are. */
@@ -61,10 +58,6 @@ function lifeOfTasks(pid: number): 'some live' | 'none live' | 'unknown' {
     if (errnoOf(error) === null) throw error;
     return hasCode(error, 'ENOENT', 'ESRCH') ? 'none live' : 'unknown';
   }
-}
-
-export function isDead(state: string): boolean {
-  return state === 'Z' || state === 'X' || state === 'x';
 }
 
 function ownNamespace(): number | null {

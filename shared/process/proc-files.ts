@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { errnoOf } from '../errno.ts';
 
 /** The kernel's USER_HZ: fixed at 100 in its interface on every architecture that runs Node. */
@@ -7,6 +7,7 @@ export const CLOCK_TICKS_PER_S = 100;
 export interface ProcStat {
   /** `R`, `S`, `Z` ... */
   readonly state: string;
+  readonly groupId: number;
   readonly startTicks: number;
 }
 
@@ -22,7 +23,17 @@ export function readStat(path: string): ProcRead<ProcStat> {
 /** The name in brackets may hold blanks and brackets of its own: fields count from the last one. */
 export function parseStat(text: string): ProcStat {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { state: fields[0] ?? '?', startTicks: Number(fields[19]) };
+  return { state: fields[0] ?? '?', groupId: Number(fields[2]), startTicks: Number(fields[19]) };
+}
+
+export function listPids(): number[] {
+  try {
+    return readdirSync('/proc').map(Number).filter(Number.isInteger);
+  } catch (error) {
+    // Without /proc nothing is sighted either, so nothing is ended on an empty list's word.
+    if (errnoOf(error) === null) throw error;
+    return [];
+  }
 }
 
 /** Whole seconds since the epoch at which the machine started, by the clock as it is now. */
@@ -31,6 +42,18 @@ export function readBootTimeS(): ProcRead<number> {
   if (text === 'missing' || text === 'unreadable') return 'unreadable';
   const line = /^btime (\d+)$/m.exec(text);
   return line === null ? 'unreadable' : Number(line[1]);
+}
+
+/** `Z` and `X`: it has ended and is only not collected yet. */
+export function isDead(state: string): boolean {
+  return state === 'Z' || state === 'X' || state === 'x';
+}
+
+/** By the clock as it is now; null where that cannot be read. */
+export function createTimeOf(stat: ProcStat): number | null {
+  const bootTimeS = readBootTimeS();
+  if (typeof bootTimeS !== 'number' || !Number.isFinite(stat.startTicks)) return null;
+  return stat.startTicks / CLOCK_TICKS_PER_S + bootTimeS;
 }
 
 export interface ProcIdentity {

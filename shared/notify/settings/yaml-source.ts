@@ -21,13 +21,14 @@ export function scalarText(node: Scalar, { text, inFlow }: Source): string {
 }
 
 /**
- * In a flow collection PyYAML takes `,` and brackets for part of the tag they follow, so a tag needs something
- * to stand before.
- * @throws ScalarError where there is nothing.
+ * In a flow collection PyYAML takes commas, brackets and quotes for part of a tag they touch, so between a tag
+ * and what it stands before there must be a space.
+ * @throws ScalarError where there is none, or nothing to stand before.
  */
 export function checkFlowTag(node: Node, { text, inFlow }: Source): void {
   if (!inFlow || node.tag === undefined) return;
-  if (node.tag === '!' || sourceOf(node, text) === '') throw new ScalarError('a tag of nothing');
+  const [start, end] = rangeOf(node);
+  if (start === end || !/\s/.test(text.charAt(start - 1))) throw new ScalarError('a tag of nothing');
 }
 
 /**
@@ -68,7 +69,7 @@ function isClosed(source: string): boolean {
   return !source.startsWith('"') || rest.replaceAll(/\\[\s\S]/g, '').endsWith('"');
 }
 
-function sourceOf(node: Node, text: string): string {
+function sourceOf(node: Scalar, text: string): string {
   return text.slice(...rangeOf(node));
 }
 

@@ -1,0 +1,4 @@
+import { replayGroup } from './replay-group.ts';
+
+replayGroup('cause');
+replayGroup('classify');
