@@ -4,12 +4,15 @@ import { isEnvironmentFault } from '../shared/environment-fault.ts';
 import type { Dispatch } from './program.ts';
 import { printableBlock } from './render/printable.ts';
 import type { Screen } from './render/screen.ts';
+import type { Chunk } from './verb.ts';
 
 /** All a call leaves behind: what goes where, and the exit status. */
 export interface Output {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number;
+  /** Shown as it happens, after the above; its return is the exit status. */
+  readonly follow?: () => AsyncGenerator<Chunk, number>;
 }
 
 /** ADR-0106 D8: the environment cannot run the command; no envelope, nothing executed. */
@@ -43,8 +46,10 @@ export function humanOutput(
   screen: Screen,
 ): Output {
   switch (result.kind) {
-    case 'answer':
-      return { stdout: result.answer.human(screen), stderr: '', exitCode: result.answer.exitCode ?? 0 };
+    case 'answer': {
+      const { human, exitCode, follow } = result.answer;
+      return { stdout: human(screen), stderr: '', exitCode: exitCode ?? 0, ...(follow ? { follow } : {}) };
+    }
     case 'text':
       return { stdout: result.text, stderr: '', exitCode: 0 };
     case 'error': {

@@ -4,10 +4,11 @@
  * Everything else is loaded from here as it is needed, so that an installation with a part missing exits 78
  * and not with a stack trace, and a verb pays for nothing it does not use.
  */
+import { fileURLToPath } from 'node:url';
 import type { Output } from './answer.ts';
 import { takeMachineFlag } from './machine-flag.ts';
 import { screenOf } from './render/screen.ts';
-import type { Call } from './verb.ts';
+import type { Call, Chunk } from './verb.ts';
 
 const { machine, args } = takeMachineFlag(process.argv.slice(2));
 const lifetime = new AbortController();
@@ -25,6 +26,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 const call: Call = {
   machine,
   signal: lifetime.signal,
+  program: { node: process.execPath, main: fileURLToPath(import.meta.url) },
   env: process.env,
   async open() {
     const { openEngine } = await import('../shared/engine.ts');
@@ -37,7 +39,16 @@ const call: Call = {
 const output = await run();
 await write(process.stderr, output.stderr);
 await write(process.stdout, output.stdout);
-process.exit(signalled !== null && !machine ? exitStatusOf(signalled) : output.exitCode);
+const exitCode = output.follow === undefined ? output.exitCode : await show(output.follow());
+process.exit(signalled !== null && !machine ? exitStatusOf(signalled) : exitCode);
+
+async function show(chunks: AsyncGenerator<Chunk, number>): Promise<number> {
+  for (;;) {
+    const next = await chunks.next();
+    if (next.done) return next.value;
+    await write(next.value.to === 'stdout' ? process.stdout : process.stderr, next.value.text);
+  }
+}
 
 async function run(): Promise<Output> {
   let parts: typeof import('./program.ts') & typeof import('./answer.ts');

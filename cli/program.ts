@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { LionError } from '../shared/contract/errors.ts';
+import type { LiKind } from '../shared/submit/li.ts';
 import { IMPLEMENTATION_VERSION } from '../shared/version.ts';
 import type { Answer, Call } from './verb.ts';
 
@@ -54,7 +55,8 @@ function buildProgram(call: Call, done: (answer: Answer) => void): Command {
     .command('handshake')
     .description('which machine contract this build speaks')
     .action(async () => done((await import('./handshake.ts')).handshake()));
-  addJobVerbs(program.command('job').description('look at runs'), call, done);
+  addJobVerbs(program.command('job').description('start, look at and end runs'), call, done);
+  addLiVerbs(program, call, done);
   addHookVerbs(program.command('hook').description('what a run calls about itself'), call, done);
   return program;
 }
@@ -102,6 +104,17 @@ Example:
     .option('--tail-chars <n>', 'characters from the end (20000)')
     .addHelpText('after', '\nExample:\n  lion job output 97f334 --tail-chars 2000')
     .action(async (run, options) => done(await (await import('./job/output.ts')).output(call, run, options)));
+  withSubmitOptions(job.command('submit'))
+    .description('start a command as a run')
+    .argument('[command...]', 'after a --')
+    .option('--wait', 'stay, show its log, and exit by its outcome')
+    .addHelpText(
+      'after',
+      '\nA signal that ended the command is reported as exit code 128 + its number.\n\nExample:\n  lion job submit --label nightly -- make index',
+    )
+    .action(async (argv, options) =>
+      done(await (await import('./job/submit.ts')).submit(call, argv, options)),
+    );
   job
     .command('kill')
     .description('signal a run, all of it and nothing else')
@@ -111,6 +124,44 @@ Example:
     .option('--force', 'after the grace, KILL what is left')
     .addHelpText('after', '\nExample:\n  lion job kill 97f334 --force')
     .action(async (run, options) => done(await (await import('./job/kill.ts')).kill(call, run, options)));
+}
+
+function addLiVerbs(program: Command, call: Call, done: (answer: Answer) => void): void {
+  const orchestrate = program
+    .command('orchestrate')
+    .description('start an orchestration of li in the background');
+  const verbs: readonly (readonly [Command, LiKind])[] = [
+    [program.command('agent').description('start an agent of li in the background'), 'agent'],
+    [orchestrate.command('flow').description('start a flow'), 'flow'],
+    [orchestrate.command('fanout').description('start a fan-out'), 'fanout'],
+    [program.command('play').description('start a playbook of li in the background'), 'play'],
+  ];
+  for (const [command, kind] of verbs) {
+    withSubmitOptions(command)
+      .argument('[args...]', "li's own, after a -- where they begin with a dash")
+      .option('--detach', 'required: lion starts runs in the background only')
+      .option('--prompt <text>', 'what it is to do')
+      .option('--no-mcp', 'without the servers of .mcp.json')
+      .option('--wait', 'stay, show its log, and exit by its outcome')
+      .addHelpText('after', `\nExample:\n  lion ${kind} --detach --prompt "tidy the inbox" -- -a reviewer`)
+      .action(async (args, options) =>
+        done(await (await import('./li/detach.ts')).detach(call, kind, args, options)),
+      );
+  }
+}
+
+function withSubmitOptions(command: Command): Command {
+  return command
+    .option('--label <text>', 'a name for people')
+    .option('--cwd <dir>', 'where it runs')
+    .option('--notify-command <json>', 'the notifier, as a JSON list of strings')
+    .option('--notify-target <text>', 'the value of {target}')
+    .option('--notify-sender <text>', 'the value of {sender}')
+    .option('--tag <text>', 'for grouping; may be given again', (tag: string, tags: string[] = []) => [
+      ...tags,
+      tag,
+    ])
+    .option('--prompt-file <file>', 'a long text, copied into the run; {prompt_file} names the copy');
 }
 
 function addHookVerbs(hook: Command, call: Call, done: (answer: Answer) => void): void {

@@ -2,11 +2,19 @@ import type { Engine } from '../shared/engine.ts';
 import type { Jsonable } from '../shared/json/value.ts';
 import type { Screen } from './render/screen.ts';
 
+/** A piece of what a verb that stays shows a person as it happens. */
+export interface Chunk {
+  readonly to: 'stdout' | 'stderr';
+  readonly text: string;
+}
+
 /** What a verb answers: data for programs, text for people, and an exit status for scripts. */
 export interface Answer {
   readonly data: Readonly<Record<string, Jsonable>>;
   /** For a person; only called without `--machine`. */
   readonly human: (screen: Screen) => string;
+  /** Instead of `human`, for a verb that stays: its return is the exit status. */
+  readonly follow?: () => AsyncGenerator<Chunk, number>;
   /** Without `--machine`; an envelope always exits 0 (ADR-0106 D8). */
   readonly exitCode?: number;
 }
@@ -17,5 +25,7 @@ export interface Call {
   /** `--machine` was given: the caller is a program. */
   readonly machine: boolean;
   readonly signal: AbortSignal;
+  /** This very program, for a run to call when it ends. */
+  readonly program: { readonly node: string; readonly main: string };
   readonly env: Readonly<Record<string, string | undefined>>;
 }

@@ -9,7 +9,7 @@ import type { ProcessTable, Sighting, Standpoint } from './table.ts';
 /** The inode of the namespace the kernel starts with. */
 const INITIAL_PID_NAMESPACE = 4026531836;
 
-export const linuxProcesses: ProcessTable = { standpoint, sight, scanForMark };
+export const linuxProcesses: ProcessTable = { standpoint, sight, birthOf, scanForMark };
 
 function standpoint(): Standpoint {
   const pidNamespace = ownNamespace();
@@ -44,6 +44,12 @@ function look(pid: number): Sighting {
   return createTime === null
     ? { kind: 'unreadable' }
     : { kind: 'live', createTime, startTicks: stat.startTicks };
+}
+
+function birthOf(pid: number): { createTime: number | null; startTicks: number | null } {
+  const stat = readStat(`/proc/${pid}`);
+  if (typeof stat !== 'object') return { createTime: null, startTicks: null };
+  return { createTime: createTimeOf(stat), startTicks: stat.startTicks };
 }
 
 /** The main thread may exit before the others: a zombie leader is dead only when they are. */

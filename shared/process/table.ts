@@ -48,6 +48,8 @@ export interface MarkScan {
 export interface ProcessTable {
   standpoint(): Standpoint;
   sight(pid: number): Sighting;
+  /** Of a child of ours just started, also when it has ended by now: its entry is there until it is collected. */
+  birthOf(pid: number): { readonly createTime: number | null; readonly startTicks: number | null };
   scanForMark(runId: string, pid: number, ownerUid: number): MarkScan;
 }
 

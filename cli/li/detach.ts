@@ -1,0 +1,46 @@
+import { LionError } from '../../shared/contract/errors.ts';
+import { type LiKind, liArgv } from '../../shared/submit/li.ts';
+import { findMcpConfig, MCP_DISABLED } from '../../shared/submit/mcp-config.ts';
+import { submitAs } from '../job/submit.ts';
+import { commonFields, type SubmitOptions } from '../job/submit-options.ts';
+import type { Answer, Call } from '../verb.ts';
+
+export interface DetachOptions extends SubmitOptions {
+  readonly prompt?: string;
+  readonly detach?: boolean;
+  /** False with `--no-mcp`. */
+  readonly mcp?: boolean;
+  readonly wait?: boolean;
+}
+
+/** `lion agent | orchestrate flow | orchestrate fanout | play ... --detach` (ADR-0106 D5). */
+export async function detach(
+  call: Call,
+  kind: LiKind,
+  args: readonly string[],
+  options: DetachOptions,
+): Promise<Answer> {
+  if (!options.detach) {
+    throw new LionError(
+      'invalid_input',
+      'lion starts runs in the background only: add --detach, or call li itself',
+    );
+  }
+  const common = commonFields(options);
+  const prompt = options.prompt ?? common.prompt;
+  if (options.prompt !== undefined && options.promptFile !== undefined) {
+    throw new LionError('invalid_input', '--prompt and --prompt-file say the same thing twice');
+  }
+  const li = (call.env.LIONAGI_MCP_LI_BIN ?? 'li').split(/\s+/).filter(Boolean);
+  if (li.length === 0) throw new LionError('invalid_input', 'LIONAGI_MCP_LI_BIN is blank');
+  const mcp = options.mcp === false ? MCP_DISABLED : findMcpConfig(options.cwd ?? process.cwd());
+  return submitAs(call, options.wait ?? false, {
+    ...common,
+    kind,
+    // Only an agent reads its prompt from the run's file.
+    prompt: kind === 'agent' ? prompt : null,
+    argv: (files) =>
+      liArgv({ kind, li, args, prompt, withMcpFile: mcp.fileText !== null, lion: call.program }, files),
+    mcp,
+  });
+}
