@@ -14,6 +14,7 @@ import type { Engine } from '../engine.ts';
 import { errnoOf } from '../errno.ts';
 import type { Json } from '../json/value.ts';
 import { RECORD_STYLE, writeJson } from '../json/write.ts';
+import { keepDescriptorsFromChildren } from '../process/close-on-exec.ts';
 import { MARK_VARIABLE } from '../process/table.ts';
 import { mutateRecord } from '../record/mutate.ts';
 import { publishRecord } from '../record/publish.ts';
@@ -109,6 +110,7 @@ function start(
   argv: readonly string[],
 ): Promise<number | { readonly failed: string }> {
   const log = openSync(files.log, 'a');
+  keepDescriptorsFromChildren();
   return new Promise((settle) => {
     const fail = (error: unknown): void => settle({ failed: errnoOf(error) ?? String(error) });
     try {
