@@ -1,5 +1,6 @@
 import { parse, YAMLParseError } from 'yaml';
 import * as z from 'zod/mini';
+import { withoutTracing } from './yaml-tracing.ts';
 
 /** `liond.yaml`, which both binaries read. */
 export interface Config {
@@ -16,7 +17,7 @@ const SCHEMA = z.strictObject({ judge_unowned_records: z.optional(z.boolean()) }
 export function parseConfig(text: string): Config | string {
   let document: unknown;
   try {
-    document = parse(text) ?? {};
+    document = withoutTracing(() => parse(text)) ?? {};
   } catch (error) {
     if (error instanceof YAMLParseError) return error.message;
     throw error;

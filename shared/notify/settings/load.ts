@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { errnoOf } from '../../errno.ts';
 import { readBounded, UnusableFile } from '../../record/read.ts';
+import { withoutTracing } from '../../yaml-tracing.ts';
 import { parseSettingsYaml } from './parse-yaml.ts';
 import { isSettingMap, isTruthySetting, type SettingMap } from './value.ts';
-import { withoutTracing } from './yaml-tracing.ts';
 
 /** One settings file as it stood; `settings` is null where it could not be read or does not parse. */
 export interface LoadedFile {
@@ -13,8 +13,8 @@ export interface LoadedFile {
   readonly settings: SettingMap | null;
 }
 
-/** Settings are written by hand; past this the file is something else. */
-export const MAX_SETTINGS_BYTES = 1024 * 1024;
+/** Settings are written by hand; a larger file is something else, and parsing it would hold up all else. */
+export const MAX_SETTINGS_BYTES = 128 * 1024;
 
 /**
  * Reads one settings file (design 7). Never throws and never blocks: whatever is wrong with it is a null, for
