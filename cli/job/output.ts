@@ -1,8 +1,10 @@
 import { LionError } from '../../shared/contract/errors.ts';
+import { lifecycleOf } from '../../shared/contract/lifecycle.ts';
 import { recordError } from '../../shared/contract/record-errors.ts';
 import { LIFECYCLE_TIMEOUT_MS } from '../../shared/lifecycle/ask.ts';
 import { listArtifacts } from '../../shared/output/artifacts.ts';
 import { OUTPUT_TAIL_CHARS, readConsole } from '../../shared/output/console.ts';
+import { degradedReason, readManifest } from '../../shared/output/manifest.ts';
 import { recordOf, STATUS_LOCK_WAIT_MS, statusOf } from '../../shared/run/status.ts';
 import { resolveRunId } from '../../shared/store/run-id.ts';
 import { printable, printableBlock } from '../render/printable.ts';
@@ -36,6 +38,7 @@ export async function output(
       terminal,
       outcome,
       reason_code: reasonCode,
+      lifecycle: lifecycleOf(recordOf(found), found.derived, degradedReason(readManifest(engine, runId))),
       console: { ...console },
       artifacts: { ...artifacts },
       run_dir: `${engine.home.runsDir}/${runId}`,

@@ -31,7 +31,7 @@ export async function wait(call: Call, ids: readonly string[], options: WaitOpti
   const unbounded = !call.machine && options.maxWait === undefined;
   const result = await waitThrough(engine, request, unbounded);
   return {
-    data: waitData(result, maxWait, poll),
+    data: waitData(engine, result, maxWait, poll),
     human: () => result.entries.map(render).join(''),
     exitCode: exitCodeOf(result),
   };

@@ -5,12 +5,15 @@ import { degradedReason, readManifest } from '../output/manifest.ts';
 import { preparingAgeSeconds } from '../run/preparing.ts';
 import { type RunStatus, recordOf } from '../run/status.ts';
 
+import { lifecycleOf } from './lifecycle.ts';
+
 /** One row of `data.jobs` (design 9). */
 export type Row = Readonly<Record<string, Jsonable>>;
 
 export function rowOf(engine: Engine, status: RunStatus): Row {
   const record = recordOf(status);
   const { derived } = status;
+  const degraded = degradedReason(readManifest(engine, status.runId));
   return {
     run_id: status.runId,
     kind: record.get('kind') ?? null,
@@ -25,10 +28,11 @@ export function rowOf(engine: Engine, status: RunStatus): Row {
     finished_at_precision: record.get('finished_at_precision') ?? null,
     terminal_source: record.get('terminal_source') ?? null,
     record_state: status.read.state,
-    persistence_degraded_reason: degradedReason(readManifest(engine, status.runId)),
+    persistence_degraded_reason: degraded,
     notify_delivery_state: deliveryStateOf(record.get('notify_delivery')),
     notify_retry_state: retryStateOf(record.get('notify_delivery')),
     possibly_orphaned: derived.possiblyOrphaned,
+    lifecycle: lifecycleOf(record, derived, degraded),
     preparing_age_seconds: preparingAgeSeconds(record, engine.now()),
     survivors: survivorsOf(status),
     refusal: status.refusal === null ? null : { ...status.refusal },

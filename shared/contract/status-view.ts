@@ -7,6 +7,7 @@ import { readConsole, STATUS_TAIL_CHARS } from '../output/console.ts';
 import { degradedReason, readManifest } from '../output/manifest.ts';
 import { preparingAgeSeconds } from '../run/preparing.ts';
 import { type RunStatus, recordOf } from '../run/status.ts';
+import { lifecycleOf } from './lifecycle.ts';
 import { survivorsOf } from './row.ts';
 
 /** `data` of `lion job status` (ADR-0106 D4, D6, D7; design 9), in the order the Python engine gives it. */
@@ -48,6 +49,7 @@ export function statusData(engine: Engine, status: RunStatus): Readonly<Record<s
     run: { ...manifest },
     console: { ...readConsole(record.get('log'), STATUS_TAIL_CHARS) },
     record_state: status.read.state,
+    lifecycle: lifecycleOf(record, derived, degradedReason(manifest)),
     preparing_age_seconds: preparingAgeSeconds(record, engine.now()),
     failure_cause: field('failure_cause'),
     exit_code: field('exit_code'),

@@ -1,7 +1,10 @@
+import type { Engine } from '../engine.ts';
 import type { Jsonable } from '../json/value.ts';
+import { degradedReason, readManifest } from '../output/manifest.ts';
 import { UNRESOLVED_SPAWN_AFTER_S } from '../run/preparing.ts';
 import { recordOf } from '../run/status.ts';
 import type { WaitEntry, WaitResult } from '../run/wait.ts';
+import { lifecycleOf } from './lifecycle.ts';
 import { survivorsOf } from './row.ts';
 
 /** A requested number as it was given, and what it was clamped to. */
@@ -20,7 +23,7 @@ export function waitData(
   const idsIn = (bucket: WaitEntry['bucket']): Jsonable =>
     entries.filter((entry) => entry.bucket === bucket).map((entry) => entry.status?.runId ?? null);
   return {
-    runs: entries.map(entryData),
+    runs: entries.map((entry) => entryData(engine, entry)),
     all_terminal: entries.every((entry) => entry.bucket === 'terminal'),
     timed_out: result.timedOut,
     pending: idsIn('pending'),
@@ -34,7 +37,7 @@ export function waitData(
   };
 }
 
-function entryData(entry: WaitEntry): Jsonable {
+function entryData(engine: Engine, entry: WaitEntry): Jsonable {
   if (entry.error !== null || entry.status === null) return errorData(entry);
   const { status } = entry;
   const record = recordOf(status);
@@ -53,7 +56,9 @@ function entryData(entry: WaitEntry): Jsonable {
     finished_at: record.get('finished_at') ?? null,
     finished_at_precision: record.get('finished_at_precision') ?? null,
     terminal_source: record.get('terminal_source') ?? null,
+    alive: status.liveness.alive,
     survivors: survivorsOf(status),
+    lifecycle: lifecycleOf(record, derived, degradedReason(readManifest(engine, status.runId))),
     refusal: status.refusal === null ? null : { ...status.refusal },
     error: null,
   };

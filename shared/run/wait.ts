@@ -98,7 +98,8 @@ async function observe(engine: Engine, id: unknown, seenAlive: Set<string>): Pro
     const status = await statusOf(engine, runId, {
       lockWaitMs: STATUS_LOCK_WAIT_MS,
       lifecycleTimeoutMs: () => LIFECYCLE_TIMEOUT_MS,
-      probeEnded: false,
+      // An end on the record and a process that lives on: the answer says so beside it.
+      probeEnded: true,
       seenAlive: seenAlive.has(runId),
     });
     if (status.liveness.alive) seenAlive.add(runId);

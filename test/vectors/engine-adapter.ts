@@ -58,13 +58,14 @@ export const engine: EngineCalls = {
       requested: (options.pollInterval ?? 1) as Jsonable,
       effective: Number(options.pollInterval ?? 1),
     };
-    const result = await waitForRuns(await engineIn(world), {
+    const engine = await engineIn(world);
+    const result = await waitForRuns(engine, {
       ids,
       maxWaitS: maxWait.effective,
       pollIntervalS: poll.effective,
       any: false,
     });
-    return JSON.parse(writeJson(toJson(waitData(result, maxWait, poll)), LINE_STYLE));
+    return JSON.parse(writeJson(toJson(waitData(engine, result, maxWait, poll)), LINE_STYLE));
   },
 };
 
