@@ -15,6 +15,7 @@ export interface Clamped {
 
 /** `data` of `lion job wait` (ADR-0106 D10). */
 export function waitData(
+  engine: Engine,
   result: WaitResult,
   maxWait: Clamped,
   poll: Clamped,
