@@ -19,6 +19,8 @@ export type PythonCommand = { readonly delay_s?: number } & (
       /** On average, before each run. */
       readonly pause_s: number;
       readonly shuffled: boolean;
+      /** That it tries to end the run it is at. */
+      readonly reap_chance: number;
     }
   | { readonly do: 'watch'; readonly run_dir: string }
   | { readonly do: 'unwatch'; readonly run_dir: string }

@@ -114,15 +114,15 @@ def reap(command):
 
 
 def observe(command):
-    """Goes over the runs again and again: adds one to its own key in each record, ends the gone ones, and
-    notes every end it saw that was another than the one it saw before."""
+    """Goes over the runs again and again: adds one to its own key in each record, now and then ends the
+    gone one it is at, and notes every end it saw that was another than the one it saw before."""
     chance = random.Random(command["seed"])
     run_dirs, name = command["run_dirs"], command["name"]
     ends, won, changed, writes = {}, [], [], 0
     for _ in range(command["passes"]):
         for run_dir in chance.sample(run_dirs, len(run_dirs)) if command["shuffled"] else run_dirs:
             time.sleep(chance.uniform(0, 2 * command["pause_s"]))
-            if reap({"run_dir": run_dir, "by": name})["won"]:
+            if chance.random() < command["reap_chance"] and reap({"run_dir": run_dir, "by": name})["won"]:
                 won.append(run_dir)
             with locked(run_dir):
                 record = read(run_dir)

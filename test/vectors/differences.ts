@@ -247,7 +247,42 @@ const DIFFERENCES: readonly Difference[] = [
       else tellOfDelivery(expect, ended('0'), 'delivered');
     },
   },
+  {
+    ids: ({ id, expect }) => id.startsWith('submit-') && expect.has('modes'),
+    why: 'Files we create are 0600.',
+    adjust: (expect) => {
+      const modes = objectOf(expect.get('modes'));
+      for (const name of modes.keys()) modes.set(name, '0o600');
+    },
+  },
+  {
+    ids: ['submit-010', 'submit-012'],
+    why: 'A missing working directory or program is refused before anything is on disk (submit-010, 012 and their kin leave records).',
+    adjust: refusedBeforeAll,
+  },
+  {
+    ids: ['submit-015', 'submit-023'],
+    why: `${RAISES} What cannot be asked for is refused.`,
+    adjust: refusedBeforeAll,
+  },
+  {
+    ids: ['submit-014'],
+    why: `${RAISES} Additive fields of ours may stand beside the recorded ones: a spawn failure owes no notice.`,
+    adjust: (expect) => {
+      expect.set('handle', new ErrorEnvelope('unavailable'));
+      const untold = new Map([
+        ['attempted', false],
+        ['owed', false],
+      ]);
+      objectOf(expect.get('record')).set('notify_delivery', untold);
+    },
+  },
 ];
+
+function refusedBeforeAll(expect: ExpectedObject): void {
+  expect.clear();
+  expect.set('handle', new ErrorEnvelope('invalid_input')).set('job_dirs', new JsonNumber('0'));
+}
 
 /** What a notifier's exit leaves in `notify_delivery`. */
 function ended(exitCode: string): ExpectedObject {
