@@ -1,16 +1,22 @@
 #!/usr/bin/env node
 /**
  * The only module of `lion` that listens to the process, writes to its streams or sets its exit status.
- * Everything else is loaded from here as it is needed, so that an installation with a part missing exits 78
- * and not with a stack trace, and a verb pays for nothing it does not use.
+ * Every other module is loaded from here as it is needed: an installation with a part missing exits 78 and not
+ * with a stack trace, and a verb pays for nothing it does not use.
  */
 import { fileURLToPath } from 'node:url';
-import type { Output } from './answer.ts';
-import { takeMachineFlag } from './machine-flag.ts';
-import { screenOf } from './render/screen.ts';
 import type { Call, Chunk } from './verb.ts';
 
-const { machine, args } = takeMachineFlag(process.argv.slice(2));
+/** ADR-0106 D8: the environment cannot run the command, nothing was executed. */
+const EX_CONFIG = 78;
+/** What was to be said could not be written. */
+const EX_IOERR = 74;
+
+type Parts = typeof import('./machine-flag.ts') &
+  typeof import('./program.ts') &
+  typeof import('./answer.ts') &
+  typeof import('./render/screen.ts');
+
 const lifetime = new AbortController();
 let signalled: 'SIGINT' | 'SIGTERM' | null = null;
 
@@ -23,24 +29,55 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-const call: Call = {
-  machine,
-  signal: lifetime.signal,
-  program: { node: process.execPath, main: fileURLToPath(import.meta.url) },
-  env: process.env,
-  async open() {
-    const { openEngine } = await import('../shared/engine.ts');
-    const { engine, configFault } = await openEngine(process.env, process.cwd(), lifetime.signal);
-    if (configFault !== null) await write(process.stderr, `lion: ${configFault}; going by the defaults\n`);
-    return engine;
-  },
-};
+process.exit(await run());
 
-const output = await run();
-await write(process.stderr, output.stderr);
-await write(process.stdout, output.stdout);
-const exitCode = output.follow === undefined ? output.exitCode : await show(output.follow());
-process.exit(signalled !== null && !machine ? exitStatusOf(signalled) : exitCode);
+async function run(): Promise<number> {
+  const parts = await load();
+  if (typeof parts === 'string') {
+    await write(process.stderr, `lion: this installation cannot run the command: ${parts}\n`);
+    return EX_CONFIG;
+  }
+  const { machine, args } = parts.takeMachineFlag(process.argv.slice(2));
+  const result = await parts
+    .dispatch(args, callOf(machine))
+    .catch((error: unknown) => ({ kind: 'error' as const, error }));
+  const output = machine
+    ? parts.machineOutput(result)
+    : parts.humanOutput(result, parts.screenOf(process.stdout, process.env));
+  await write(process.stderr, output.stderr);
+  const written = await write(process.stdout, output.stdout);
+  const exitCode = output.follow === undefined ? output.exitCode : await show(output.follow());
+  if (signalled !== null && !machine) return exitStatusOf(signalled);
+  return written ? exitCode : EX_IOERR;
+}
+
+async function load(): Promise<Parts | string> {
+  try {
+    return {
+      ...(await import('./machine-flag.ts')),
+      ...(await import('./program.ts')),
+      ...(await import('./answer.ts')),
+      ...(await import('./render/screen.ts')),
+    };
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function callOf(machine: boolean): Call {
+  return {
+    machine,
+    signal: lifetime.signal,
+    program: { node: process.execPath, main: fileURLToPath(import.meta.url) },
+    env: process.env,
+    async open() {
+      const { openEngine } = await import('../shared/engine.ts');
+      const { engine, configFault } = await openEngine(process.env, process.cwd(), lifetime.signal);
+      if (configFault !== null) await write(process.stderr, `lion: ${configFault}; going by the defaults\n`);
+      return engine;
+    },
+  };
+}
 
 async function show(chunks: AsyncGenerator<Chunk, number>): Promise<number> {
   for (;;) {
@@ -50,33 +87,15 @@ async function show(chunks: AsyncGenerator<Chunk, number>): Promise<number> {
   }
 }
 
-async function run(): Promise<Output> {
-  let parts: typeof import('./program.ts') & typeof import('./answer.ts');
-  try {
-    parts = { ...(await import('./program.ts')), ...(await import('./answer.ts')) };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return {
-      stdout: '',
-      stderr: `lion: this installation cannot run the command: ${message}\n`,
-      exitCode: 78,
-    };
-  }
-  const result = await parts
-    .dispatch(args, call)
-    .catch((error: unknown) => ({ kind: 'error' as const, error }));
-  return machine
-    ? parts.machineOutput(result)
-    : parts.humanOutput(result, screenOf(process.stdout, process.env));
-}
-
-/** Returns when the stream has taken it all: an exit before that cuts a slow pipe at 64 KB. */
-function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
-  if (text === '') return Promise.resolve();
+/**
+ * Returns when the stream has taken it all: an exit before that cuts a slow pipe at 64 KB. False where it did
+ * not take it; a reader that has had enough (`| head`) needs no words about that.
+ */
+function write(stream: NodeJS.WriteStream, text: string): Promise<boolean> {
+  if (text === '') return Promise.resolve(true);
   return new Promise((resolve) => {
-    // A reader that closed the pipe (`| head`) has had enough; that is not an error of ours.
-    stream.on('error', () => resolve());
-    stream.write(text, () => resolve());
+    stream.on('error', () => resolve(false));
+    stream.write(text, (error) => resolve(!error));
   });
 }
 

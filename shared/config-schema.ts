@@ -24,8 +24,10 @@ export function parseConfig(text: string): Config | string {
   }
   const checked = SCHEMA.safeParse(document);
   if (checked.success) return { judgeUnownedRecords: checked.data.judge_unowned_records ?? false };
-  const issues = checked.error.issues.map(
-    (issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`,
-  );
-  return `${issues.join('; ')}; it takes judge_unowned_records: true or false`;
+  return `${checked.error.issues.map(faultOf).join('; ')}; it takes judge_unowned_records: true or false`;
+}
+
+function faultOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return `unknown key ${issue.keys.join(', ')}`;
+  return issue.path.length === 0 ? 'it is not a mapping' : `${issue.path.join('.')} has a wrong value`;
 }

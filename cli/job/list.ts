@@ -45,20 +45,20 @@ function render(
   const text = table(
     [
       { title: 'RUN', cells: cells((row) => printable(row.run_id)) },
-      { title: 'STATUS', cells: cells((row) => printable(row.status)), shrink: true },
+      { title: 'STATUS', cells: cells((row) => printable(row.status)), shrink: 8 },
       {
         title: 'OUTCOME',
         cells: cells((row) => printable(row.outcome)),
         paint: (padded, at) => paint(screen, colourOf(rows[at]), padded),
       },
-      { title: 'AGE', cells: cells((row) => age(row.submitted_at, screen.nowMs)) },
-      { title: 'KIND', cells: cells((row) => printable(row.kind)), shrink: true },
-      { title: 'LABEL', cells: cells((row) => printable(row.label)), shrink: true },
+      { title: 'AGE', cells: cells((row) => age(row.submitted_at, screen.nowMs)), optional: true },
+      { title: 'KIND', cells: cells((row) => printable(row.kind)), shrink: 6, optional: true },
+      { title: 'LABEL', cells: cells((row) => printable(row.label)), shrink: 8, optional: true },
       {
         title: 'NOTE',
         cells: cells((row) => marksOf(row).join(' ')),
         paint: (padded) => paint(screen, 'yellow', padded),
-        shrink: true,
+        shrink: 8,
       },
     ],
     screen.columns,

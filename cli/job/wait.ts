@@ -33,7 +33,7 @@ export async function wait(call: Call, ids: readonly string[], options: WaitOpti
   return {
     data: waitData(engine, result, maxWait, poll),
     human: () => result.entries.map(render).join(''),
-    exitCode: exitCodeOf(result),
+    exitCode: exitCodeOf(result, request.any),
   };
 }
 
@@ -62,13 +62,14 @@ function clamp(name: string, text: string | undefined, bounds: typeof MAX_WAIT_S
 }
 
 /** Design 10: 0 all succeeded, 1 ended otherwise, 2 bad id, 3 window closed, 4 stopped or unresolved. */
-function exitCodeOf({ entries, timedOut }: WaitResult): number {
-  const has = (bucket: WaitEntry['bucket']): boolean => entries.some((entry) => entry.bucket === bucket);
-  if (entries.some((entry) => entry.error !== null)) return 2;
-  if (timedOut) return 3;
-  if (has('stopped_without_end') || has('unresolved_spawn')) return 4;
+function exitCodeOf({ entries, timedOut }: WaitResult, any: boolean): number {
   const ended = entries.filter((entry) => entry.bucket === 'terminal');
-  return ended.every((entry) => entry.status?.derived.outcome === 'succeeded') ? 0 : 1;
+  const allSucceeded = ended.every((entry) => entry.status?.derived.outcome === 'succeeded');
+  if (entries.some((entry) => entry.error !== null)) return 2;
+  if (any && ended.length > 0) return allSucceeded ? 0 : 1;
+  if (timedOut) return 3;
+  if (ended.length < entries.length) return 4;
+  return allSucceeded ? 0 : 1;
 }
 
 function render(entry: WaitEntry): string {

@@ -29,7 +29,8 @@ export interface Lifecycle {
  */
 export function lifecycleOf(record: JsonObject, derived: Derived, degradedReason: string | null): Lifecycle {
   const words = derived.terminal ? endedWords(record, derived, degradedReason) : openWords(record, derived);
-  return { state: words.state, ...NO_WORDS, correlation_id: record.get('trace_id') ?? null, ...words };
+  const { state, ...rest } = words;
+  return { state, ...NO_WORDS, correlation_id: record.get('trace_id') ?? null, ...rest };
 }
 
 const NO_WORDS = { qualifier: null, reason: null, code: null, retryable: null } as const;

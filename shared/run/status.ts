@@ -119,7 +119,9 @@ async function endIfEstablished(
   if (end !== null) return cacheEnd(engine, runId, end, read, observation, options);
   const record = read.object.value;
   const started = record.get('spawn_state') === 'started';
-  if (!started || !isConclusive(observation.liveness.finding)) return answer(runId, read, observation, null);
+  if (!started || !isConclusive(observation.liveness.finding)) {
+    return answer(runId, read, observation, record.get('run_id') === runId ? null : FOREIGN);
+  }
   if (options.holdReap?.(observation.survivors)) return answer(runId, read, observation, null);
   const result = await reapOrphan(engine, runId, {
     finding: observation.liveness.finding,

@@ -4,7 +4,7 @@ import { recordError } from '../contract/record-errors.ts';
 import type { Engine } from '../engine.ts';
 import { LIFECYCLE_TIMEOUT_MS } from '../lifecycle/ask.ts';
 import { runDirOf } from '../store/home.ts';
-import { resolveRunId } from '../store/run-id.ts';
+import { isRunId, resolveRunId } from '../store/run-id.ts';
 import { sleep } from '../time/sleep.ts';
 import { type Bucket, bucketOf } from './partition.ts';
 import { type RunStatus, recordOf, STATUS_LOCK_WAIT_MS, statusOf } from './status.ts';
@@ -45,10 +45,13 @@ export async function waitForRuns(engine: Engine, request: WaitRequest): Promise
   const started = performance.now();
   const remainingMs = (): number => request.maxWaitS * 1000 - (performance.now() - started);
   const seenAlive = new Set<string>();
-  let entries = await observeAll(engine, request.ids, seenAlive);
+  // Watched before the first look: an end written in between then shows as a change.
+  const wake = watchRuns(
+    request.ids.flatMap((id) => (isText(id) && isRunId(id) ? [runDirOf(engine.home, id)] : [])),
+  );
   let waited = false;
-  const wake = watchRuns(runIdsOf(entries).map((runId) => runDirOf(engine.home, runId)));
   try {
+    let entries = await observeAll(engine, request.ids, seenAlive);
     while (!engine.signal.aborted && remainingMs() > 0) {
       const settled = isSettled(entries, request.any);
       if (settled && (waited || !hasStopped(entries))) break;
@@ -58,13 +61,11 @@ export async function waitForRuns(engine: Engine, request: WaitRequest): Promise
       waited = true;
       entries = await observeAll(engine, request.ids, seenAlive);
     }
+    const pending = entries.some((entry) => entry.bucket === 'pending');
+    return { entries, timedOut: pending && !isAnyDone(entries, request) };
   } finally {
     wake.close();
   }
-  return {
-    entries,
-    timedOut: entries.some((entry) => entry.bucket === 'pending') && !isAnyDone(entries, request),
-  };
 }
 
 function isSettled(entries: readonly WaitEntry[], any: boolean): boolean {
@@ -93,7 +94,7 @@ async function observeAll(
 
 async function observe(engine: Engine, id: unknown, seenAlive: Set<string>): Promise<WaitEntry> {
   try {
-    if (typeof id !== 'string') throw new LionError('invalid_input', 'a run id is text');
+    if (!isText(id)) throw new LionError('invalid_input', 'a run id is text');
     const runId = resolveRunId(engine.home, id);
     const status = await statusOf(engine, runId, {
       lockWaitMs: STATUS_LOCK_WAIT_MS,
@@ -112,8 +113,6 @@ async function observe(engine: Engine, id: unknown, seenAlive: Set<string>): Pro
   }
 }
 
-function runIdsOf(entries: readonly WaitEntry[]): string[] {
-  return entries.flatMap((entry) =>
-    entry.bucket === 'pending' && entry.status !== null ? [entry.status.runId] : [],
-  );
+function isText(id: unknown): id is string {
+  return typeof id === 'string';
 }

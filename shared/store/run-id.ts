@@ -18,7 +18,10 @@ export function isRunId(text: string): boolean {
 export function resolveRunId(home: Home, text: string): string {
   if (!isRunId(text)) throw new LionError('invalid_input', `not a run id: ${JSON.stringify(text)}`);
   if (isNamed(join(home.jobsDir, text))) return text;
-  const matches = listRunNames(home.jobsDir).filter((name) => name.startsWith(text) || name.endsWith(text));
+  const named = listRunNames(home.jobsDir).filter((name) => name.startsWith(text) || name.endsWith(text));
+  // A reservation is no run, and stands in nobody's way.
+  const matches =
+    named.length > 1 ? named.filter((name) => isNamed(join(home.jobsDir, name, 'job.json'))) : named;
   if (matches.length > 1) {
     throw new LionError(
       'conflict',
