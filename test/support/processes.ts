@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { PYTHON } from './python.ts';
 import { type StartTime, startTimeOf } from './start-time.ts';
 import { waitUntil } from './wait-until.ts';
@@ -13,31 +14,49 @@ export interface StartedProcess extends StartTime {
   stop: () => Promise<void>;
 }
 
+/** One that tells what became of it, or of the members of its group: `alive`, a signal's name, or `ended`. */
+export interface WatchedProcess extends StartedProcess {
+  fates: () => string[];
+}
+
 const MARK = 'LIONAGI_MCP_JOB_RUN_ID';
 const BARE_ENV = { PATH: '/usr/bin:/bin' };
 
-/** A live `sleep` in a session of its own, carrying the mark of a run or none. */
-export async function startSleeper(mark: string | null): Promise<StartedProcess> {
-  const child = spawn('sleep', ['3600'], { detached: true, stdio: 'ignore', env: markedEnv(mark) });
+/** A live `sleep` in a session of its own, carrying the mark of a run or none; as this user, or ours. */
+export async function startSleeper(mark: string | null, uid?: number): Promise<WatchedProcess> {
+  const child = spawn('sleep', ['3600'], {
+    detached: true,
+    stdio: 'ignore',
+    env: markedEnv(mark),
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
   const pid = await pidOf(child);
-  return { pid, pgid: pid, members: [], ...startTimeOf(pid), stop: () => endChild(child) };
+  const fate = () => child.signalCode ?? (child.exitCode === null ? 'alive' : 'ended');
+  const stop = () => endChild(child);
+  return { pid, pgid: pid, members: [], ...startTimeOf(pid), fates: () => [fate()], stop };
+}
+
+/** The same, by a parent that does not collect it: when it ends it stays as a zombie until it is stopped. */
+export async function startUncollected(mark: string | null): Promise<WatchedProcess> {
+  const holder = await startHolder(UNCOLLECTED_HOLDER, [JSON.stringify(markedEnv(mark))]);
+  return { ...holder, fates: () => [fateOf(holder.pid)], stop: holder.end };
 }
 
 /** An exited process that its parent, which is not this one, does not collect. */
-export async function startZombie(mark: string | null): Promise<StartedProcess> {
+export async function startZombie(mark: string | null): Promise<WatchedProcess> {
   const holder = await startHolder(ZOMBIE_HOLDER, [JSON.stringify(markedEnv(mark))]);
-  return { ...holder, members: [], stop: holder.end };
+  return { ...holder, members: [], fates: () => [], stop: holder.end };
 }
 
 /** A session leader that started members in its group, then exited and was collected. */
-export async function startGroupSurvivors(marks: readonly (string | null)[]): Promise<StartedProcess> {
+export async function startGroupSurvivors(marks: readonly (string | null)[]): Promise<WatchedProcess> {
   const holder = await startHolder(SURVIVORS_HOLDER, [JSON.stringify(marks.map(markedEnv))]);
   const stop = async () => {
     for (const pid of holder.members) endPid(pid);
     await holder.end();
     await waitUntil('the members to be gone', () => holder.members.every((pid) => !isThere(pid)));
   };
-  return { ...holder, stop };
+  return { ...holder, fates: () => holder.members.map(fateOf), stop };
 }
 
 export function isThere(pid: number): boolean {
@@ -46,6 +65,17 @@ export function isThere(pid: number): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** As anyone sees it who is not its parent; a zombie has ended. */
+function fateOf(pid: number): string {
+  try {
+    const state = /^State:\s+(\S)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '';
+    return 'ZX'.includes(state) ? 'ended' : 'alive';
+  } catch (error) {
+    if (!['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    return 'ended';
   }
 }
 
@@ -98,6 +128,23 @@ os.close(ready)
 os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
 print("zombie", flush=True)
 sys.stdin.read()
+`;
+
+const UNCOLLECTED_HOLDER = `
+import json, os, signal, sys
+pid = os.fork()
+if pid == 0:
+    os.setsid()
+    nowhere = os.open("/dev/null", os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    os.execve("/bin/sleep", ["sleep", "3600"], json.loads(sys.argv[1]))
+print(json.dumps({"pid": pid, "members": []}), flush=True)
+sys.stdin.readline()
+print("started", flush=True)
+sys.stdin.read()
+os.kill(pid, signal.SIGKILL)
+os.waitpid(pid, 0)
 `;
 
 const SURVIVORS_HOLDER = `

@@ -159,14 +159,19 @@ const DIFFERENCES: readonly Difference[] = [
     },
   },
   {
-    ids: (vector) => wasCached(vector.expect.get('record_after')),
+    ids: (vector) => endsWithoutPromise(vector).length > 0,
     why: 'A kill or a cached lifecycle end records what is owed: `notify_delivery` appears where notify-127, 132 and their kin leave it absent.',
     adjust: (expect, vector) => {
-      objectOf(expect.get('record_after')).set(
-        'notify_delivery',
-        ourPromise(vector.record?.get('notify_command') !== null),
-      );
+      for (const record of endsWithoutPromise(vector))
+        record.set('notify_delivery', ourPromise(vector.record?.get('notify_command') !== null));
       expect.delete('record_after_text');
+    },
+  },
+  {
+    ids: ['kill-014'],
+    why: `A kill with the lock refused is an end that is not on the record. ${NOT_CACHED}`,
+    adjust: (expect) => {
+      keepOpen(objectOf(expect.get('status_after_kill'))).set('refusal', refusal('lock_unavailable'));
     },
   },
   {
@@ -325,9 +330,14 @@ function keepOpen(answer: ExpectedObject): ExpectedObject {
   return answer;
 }
 
-function wasCached(recordAfter: Expected | undefined): boolean {
-  if (!isExpectedObject(recordAfter)) return false;
-  return recordAfter.get('terminal_source') === 'lifecycle_cache' && !recordAfter.has('notify_delivery');
+/** The recorded ends of writers that launch nothing, where nothing is said of a notice. */
+function endsWithoutPromise({ expect }: Vector): ExpectedObject[] {
+  const records = [expect.get('record_after'), expect.get('record_after_kill')].filter(isExpectedObject);
+  return records.filter(
+    (record) =>
+      ['lifecycle_cache', 'mcp_kill'].includes(String(record.get('terminal_source'))) &&
+      !record.has('notify_delivery'),
+  );
 }
 
 /** A raw record with the end that the model's record got, in the places where a rewrite puts its keys. */

@@ -3,7 +3,13 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFil
 import { dirname, join } from 'node:path';
 import { type Json, JsonNumber, type JsonObject } from '../support/json-tree.ts';
 import { throughMaskedStat } from '../support/privileges.ts';
-import { type StartedProcess, startSleeper, startZombie } from '../support/processes.ts';
+import {
+  startGroupSurvivors,
+  startSleeper,
+  startUncollected,
+  startZombie,
+  type WatchedProcess,
+} from '../support/processes.ts';
 import { PYTHON } from '../support/python.ts';
 import { writePythonJson } from '../support/python-json.ts';
 import { makeWorld, type World } from '../support/world.ts';
@@ -15,6 +21,8 @@ export interface LaidOut {
   world: World;
   facts: Facts;
   runId: string;
+  /** What the record points at; null where no process was started for it. */
+  process: WatchedProcess | null;
   jobDir: string;
   recordFile: string;
   /** job.json as laid out; null where there is none that can be read. */
@@ -73,19 +81,35 @@ async function layOutIn(world: World, vector: Vector): Promise<LaidOut> {
     NOTIFIER_LOG: notifierLog,
     ...Object.fromEntries([...vector.env].map(([key, value]) => [key, fillText(value, facts)])),
   });
-  const { uid, through } = asWhom(vector, world, facts.pid);
-  const before = bytesOf(recordFile);
-  return { world, facts, runId: vector.runId, jobDir, recordFile, before, liLog, notifierLog, uid, through };
+  return {
+    world,
+    facts,
+    runId: vector.runId,
+    process: started,
+    jobDir,
+    recordFile,
+    before: bytesOf(recordFile),
+    liLog,
+    notifierLog,
+    ...asWhom(vector, world, started),
+  };
 }
 
-async function processOf(vector: Vector): Promise<StartedProcess | null> {
-  const { kind } = vector.process;
-  const mark = { own: vector.runId, none: null }[vector.process.mark];
-  if (mark === undefined) throw new Error(`a mark that is not known: ${vector.process.mark}`);
+async function processOf(vector: Vector): Promise<WatchedProcess | null> {
+  const { kind, members = [] } = vector.process;
+  const mark = markOf(vector.process.mark, vector.runId);
   if (kind === 'none_ever' || kind === 'unaskable') return null;
   if (kind === 'zombie') return startZombie(mark);
-  if (kind.startsWith('live_')) return startSleeper(mark);
-  throw new Error(`a process that is not known: ${kind}`);
+  if (kind === 'group_survivors') return startGroupSurvivors(members.map((one) => markOf(one, vector.runId)));
+  if (!kind.startsWith('live_')) throw new Error(`a process that is not known: ${kind}`);
+  // Between the calls of a sequence the recorder did not collect what it had killed.
+  return vector.calls.some(([verb]) => verb === 'kill') ? startUncollected(mark) : startSleeper(mark);
+}
+
+/** The run's own mark, none, or the mark of the run that is named. */
+function markOf(mark: string, runId: string): string | null {
+  if (mark === 'none') return null;
+  return mark === 'own' ? runId : mark;
 }
 
 function namesOf(world: World, vector: Vector, jobDir: string): Record<string, string> {
@@ -170,10 +194,16 @@ function padded(lifecycle: JsonObject): JsonObject {
   return new Map([...lifecycle]).set('stdout', stdout + ' '.repeat(blanks));
 }
 
-function asWhom(vector: Vector, world: World, pid: number): Pick<LaidOut, 'uid' | 'through'> {
+function asWhom(
+  vector: Vector,
+  world: World,
+  started: WatchedProcess | null,
+): Pick<LaidOut, 'uid' | 'through'> {
   if (vector.asUid === null) return { uid: undefined, through: undefined };
   execFileSync('chown', ['-R', `${vector.asUid}:${vector.asUid}`, world.root]);
-  if (!vector.maskStat) return { uid: vector.asUid, through: undefined };
+  if (vector.maskStat === false) return { uid: vector.asUid, through: undefined };
+  const pid = vector.maskStat === 'member' ? started?.members[0] : started?.pid;
+  if (pid === undefined) throw new Error('there is no process to mask');
   return { uid: undefined, through: throughMaskedStat(world.root, pid, vector.asUid) };
 }
 

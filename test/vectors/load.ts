@@ -17,13 +17,17 @@ export interface Vector {
   files: Map<string, Json>;
   jobsDirPresent: boolean;
   env: Map<string, string>;
-  process: { kind: string; mark: string };
+  /** `members`: the marks of a group whose leader is gone. */
+  process: { kind: string; mark: string; members?: string[] };
   lifecycle: Json;
   asUid: number | null;
-  maskStat: boolean;
+  /** Whose `/proc/PID/stat` cannot be read: the recorded process's, or that of the first member of its group. */
+  maskStat: 'pid' | 'member' | false;
   /** At least and at most about so many seconds for the call. */
   seconds: [number, number] | null;
   calls: string[][];
+  /** What the kill is given beside the run. */
+  killArgs?: string[];
   /** Its own copy: whoever reads it may change it. */
   expect: Map<string, Expected>;
 }
@@ -40,8 +44,6 @@ export function loadGroup(group: string): Vector[] {
 
 function vectorIn(vector: JsonObject): Vector {
   const process = objectIn(vector.get('process'));
-  const maskStat = vector.get('mask_stat');
-  if (maskStat !== undefined && maskStat !== '$PID') throw new Error('a mask of another process than $PID');
   return {
     id: textIn(vector.get('id')),
     title: textIn(vector.get('title')),
@@ -55,12 +57,17 @@ function vectorIn(vector: JsonObject): Vector {
     files: objectIn(vector.get('files') ?? new Map()),
     jobsDirPresent: vector.get('jobs_dir') === 'present',
     env: new Map([...objectIn(vector.get('env') ?? new Map())].map(([key, value]) => [key, textIn(value)])),
-    process: { kind: textIn(process.get('kind')), mark: textIn(process.get('marker') ?? 'own') },
+    process: {
+      kind: textIn(process.get('kind')),
+      mark: textIn(process.get('marker') ?? 'own'),
+      members: arrayIn(process.get('members') ?? []).map(textIn),
+    },
     lifecycle: vector.get('lifecycle') ?? null,
     asUid: vector.has('as_uid') ? numberIn(vector.get('as_uid')) : null,
-    maskStat: maskStat !== undefined,
+    maskStat: maskIn(vector.get('mask_stat')),
     seconds: secondsIn(vector.get('seconds')),
     calls: arrayIn(vector.get('calls') ?? []).map((call) => arrayIn(call).map(textIn)),
+    killArgs: arrayIn(vector.get('kill_args') ?? []).map(textIn),
     expect: objectIn(vector.get('expect')),
   };
 }
@@ -89,6 +96,13 @@ function modeIn(value: Json | undefined): Vector['mode'] {
   if (value === undefined) return 'single';
   if (value === 'sequence' || value === 'shape') return value;
   throw new Error(`a mode that is not replayed here: ${String(value)}`);
+}
+
+function maskIn(value: Json | undefined): Vector['maskStat'] {
+  if (value === undefined) return false;
+  if (value === '$PID') return 'pid';
+  if (value === 'member') return 'member';
+  throw new Error(`a mask of a process that is not known: ${String(value)}`);
 }
 
 function secondsIn(value: Json | undefined): [number, number] | null {

@@ -1,6 +1,7 @@
 import type { Expected } from '../support/expected.ts';
 import type { JsonObject } from '../support/json-tree.ts';
 import { askMachine } from './call.ts';
+import { askKill } from './kill-call.ts';
 import { type LaidOut, layOut } from './lay-out.ts';
 import type { Vector } from './load.ts';
 import { withWorld } from './with-world.ts';
@@ -9,6 +10,7 @@ import { withWorld } from './with-world.ts';
 const OURS: Record<string, Record<string, string | null>> = {
   status: { log_tail: 'console', known: null, server: null },
   output: { known: null, artifacts_state: null },
+  kill: {},
 };
 
 /** The keys of each answer, in their order; ours may stand among them. */
@@ -26,12 +28,14 @@ async function answersOf(laid: LaidOut, runId: string): Promise<Record<string, J
   const list = await askMachine(laid, ['job', 'list', '--limit', '50', '--machine']);
   const wait = await askMachine(laid, ['job', 'wait', runId, '--machine', '--max-wait', '0']);
   const output = await askMachine(laid, ['job', 'output', runId, '--machine']);
+  const kill = await askKill(laid, runId, []);
   return {
     status: status.data,
     list_row: firstOf(list.data, 'jobs'),
     wait: wait.data,
     wait_entry: firstOf(wait.data, 'runs'),
     output: output.data,
+    kill: kill.data,
   };
 }
 

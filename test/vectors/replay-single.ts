@@ -8,13 +8,14 @@ import { compareWaitForOne } from './compare-wait.ts';
 import { type LaidOut, layOut } from './lay-out.ts';
 import type { Vector } from './load.ts';
 import { fillExpected } from './placeholders.ts';
+import { replayKill } from './replay-kill.ts';
 import { timeOfCall } from './time-of-call.ts';
 import { makeCall } from './verbs.ts';
 import { withWorld } from './with-world.ts';
 
 type Look = (laid: LaidOut, vector: Vector) => Promise<(recorded: Expected) => string[]>;
 
-/** Each verb on a world of its own, laid out anew. The kill verb is replayed elsewhere. */
+/** Each verb on a world of its own, laid out anew. */
 const LOOKS: Record<string, Look> = {
   status: async (laid, { runId }) => (await makeCall(laid, ['status', runId])).compare,
   list_row: async (laid, { runId }) => {
@@ -40,7 +41,8 @@ export async function replaySingle(vector: Vector): Promise<string[]> {
     const found = await withWorld(layOut(vector), (laid) => lookAt(laid, vector, name, look, recorded));
     problems.push(...found.map((problem) => `${name}: ${problem}`));
   }
-  return problems;
+  const killed = await replayKill(vector);
+  return [...problems, ...killed.map((problem) => `kill: ${problem}`)];
 }
 
 async function lookAt(laid: LaidOut, vector: Vector, name: string, look: Look, recorded: Expected) {

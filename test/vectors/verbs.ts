@@ -2,6 +2,7 @@ import { ErrorEnvelope, type Expected, type ExpectedObject, isExpectedObject } f
 import { type Json, JsonNumber, parseJson, parseJsonObject } from '../support/json-tree.ts';
 import { mismatches, shown } from '../support/record-compare.ts';
 import { type Answer, askMachine, callLion } from './call.ts';
+import { compareKill } from './compare-kill.ts';
 import { compareRows } from './compare-list.ts';
 import { compareOutput } from './compare-output.ts';
 import { compareRecord } from './compare-record.ts';
@@ -9,6 +10,7 @@ import { compareError, compareStatus } from './compare-status.ts';
 import { compareWait } from './compare-wait.ts';
 import { engine } from './engine-adapter.ts';
 import type { EngineWaitOptions, ReapAnswer, WriterAnswer } from './engine-calls.ts';
+import { askKill, untilEnded } from './kill-call.ts';
 import type { LaidOut } from './lay-out.ts';
 
 /** A call that has been made: how long it took, and how its answer compares with a recorded one. */
@@ -26,6 +28,11 @@ const VERBS: Record<string, Verb> = {
   wait: async (laid, args) => (holdsNonText(args) ? engineWait(laid, args) : cliWait(laid, args)),
   output: async (laid, [id = '', ...args]) =>
     answered(await askMachine(laid, ['job', 'output', id, '--machine', ...renamed(args)]), compareOutput),
+  kill: async (laid, [id = '', ...args]) => {
+    const answer = await askKill(laid, id, args);
+    if (answer.data.get('killed') === true) await untilEnded(laid);
+    return answered(answer, compareKill);
+  },
   hook: async (laid, args) => {
     const run = await callLion(laid, ['hook', 'terminal', ...args]);
     const exit = new Map<string, Json>([

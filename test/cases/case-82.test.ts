@@ -1,0 +1,89 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { inWorld } from '../support/in-world.ts';
+import { runLion } from '../support/lion.ts';
+import { askData } from '../support/machine.ts';
+import { layEnded, layGone, layLive, runIdOf } from '../support/runs-of-all-sorts.ts';
+import { lionOnTerminal } from '../support/terminal.ts';
+import type { World } from '../support/world.ts';
+
+const REASON = 'state database could not be opened: disk I/O error';
+
+function degrade(world: World, runId: string, reason: unknown = REASON): void {
+  const dir = join(world.lionagiHome, 'runs', runId);
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, 'run.json'), JSON.stringify({ persistence_degraded_reason: reason }));
+}
+
+describe('case 82: a degraded run reads as degraded on every surface', () => {
+  it('case 82: list and status carry the reason in a field of its own, whatever became of the run', async () => {
+    await inWorld(async (world) => {
+      layEnded(world, runIdOf(1), 'completed');
+      await layGone(world, runIdOf(2));
+      await layLive(world, runIdOf(3));
+      layEnded(world, runIdOf(4), 'completed');
+      for (const n of [1, 2, 3]) degrade(world, runIdOf(n));
+      const { jobs } = await askData(world, ['job', 'list']);
+      expect(jobs.map((job: Record<string, unknown>) => job.persistence_degraded_reason)).toEqual([
+        null,
+        REASON,
+        REASON,
+        REASON,
+      ]);
+      for (const n of [1, 2, 3, 4]) {
+        const data = await askData(world, ['job', 'status', runIdOf(n)]);
+        expect(data.persistence_degraded_reason).toBe(n === 4 ? null : REASON);
+        expect(data.run.available).toBe(true);
+      }
+    });
+  });
+
+  it('case 82: a person sees a mark in the list and the reason in the status, on a terminal of 80 columns too', async () => {
+    await inWorld(async (world) => {
+      layEnded(world, runIdOf(1), 'completed', { label: 'nightly index rebuild of everything' });
+      degrade(world, runIdOf(1));
+      layEnded(world, runIdOf(2), 'completed');
+      const { stdout } = await runLion(['job', 'list'], world);
+      expect(stdout.split('\n').filter((line) => line.includes('degraded'))).toEqual([
+        expect.stringContaining(runIdOf(1)),
+      ]);
+      expect((await lionOnTerminal(world, ['job', 'list'])).screen).toContain('degraded');
+      expect((await runLion(['job', 'status', runIdOf(1)], world)).stdout).toMatch(
+        new RegExp(`\\ndegraded +${REASON}\\n`),
+      );
+    });
+  });
+
+  it('case 82: degraded says nothing about the outcome, and what is no reason is none', async () => {
+    await inWorld(async (world) => {
+      layEnded(world, runIdOf(1), 'completed');
+      degrade(world, runIdOf(1));
+      expect(await askData(world, ['job', 'status', runIdOf(1)])).toMatchObject({
+        terminal: true,
+        outcome: 'succeeded',
+      });
+      for (const reason of ['', null, 5, ['x']]) {
+        degrade(world, runIdOf(1), reason);
+        const { jobs } = await askData(world, ['job', 'list']);
+        expect(jobs[0].persistence_degraded_reason).toBeNull();
+      }
+    });
+  });
+
+  it('case 82: a mode of lion\u2019s own is a field too: a run that could not be locked carries the refusal', async () => {
+    await inWorld(async (world) => {
+      const run = await layGone(world, runIdOf(1));
+      mkdirSync(join(run.dir, 'job.lock'));
+      const refusal = { code: 'lock_unavailable' };
+      expect(await askData(world, ['job', 'status', run.runId])).toMatchObject({ terminal: false, refusal });
+      expect((await askData(world, ['job', 'list'])).jobs).toMatchObject([{ terminal: false, refusal }]);
+      expect((await runLion(['job', 'status', run.runId], world)).stdout).toMatch(
+        /\nnot written +lock_unavailable: ./,
+      );
+    });
+  });
+
+  it.todo('case 82: list can filter on degraded runs (there is no such option yet)');
+  it.todo('case 82: daemon status carries it, and exits non-zero when degraded (there is no such verb yet)');
+});

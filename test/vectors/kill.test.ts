@@ -1,0 +1,3 @@
+import { replayGroup } from './replay-group.ts';
+
+replayGroup('kill');

@@ -1,0 +1,3 @@
+import { replaySubmissions } from './replay-submit.ts';
+
+replaySubmissions();
