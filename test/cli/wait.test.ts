@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,6 +23,7 @@ import {
   runIdOf,
   secondsAgo,
 } from '../support/runs-of-all-sorts.ts';
+import { makeLi } from '../support/stand-ins.ts';
 import { lionOnTerminal } from '../support/terminal.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { World } from '../support/world.ts';
@@ -59,21 +60,28 @@ function startWaiting(world: World, args: readonly string[]): Waiting {
   return { child, end };
 }
 
-/** When it has begun to wait: it watches the run's directory. */
+/** When it has begun to wait: it watches a run's directory and has come to rest. */
 async function isWaiting({ child }: Waiting): Promise<void> {
-  const { readFileSync, readdirSync } = await import('node:fs');
-  const watches = (): number =>
-    readdirSync(`/proc/${child.pid}/fdinfo`)
-      .map((fd) => readFileSync(`/proc/${child.pid}/fdinfo/${fd}`, 'utf8').match(/^inotify /gm)?.length ?? 0)
-      .reduce((sum, each) => sum + each, 0);
-  await waitUntil('the wait to have begun', () => quietly(watches) > 0);
+  const proc = `/proc/${child.pid}`;
+  let [ticks, since] = ['', performance.now()];
+  await waitUntil('the wait to have begun', () => {
+    const now = quietly(() => readFileSync(`${proc}/stat`, 'utf8').split(' ').slice(13, 17).join());
+    if (now !== ticks) [ticks, since] = [now, performance.now()];
+    return quietly(() => String(watchesOf(proc))) > '0' && performance.now() - since > 300;
+  });
 }
 
-function quietly(count: () => number): number {
+function watchesOf(proc: string): number {
+  return readdirSync(`${proc}/fdinfo`)
+    .map((fd) => readFileSync(`${proc}/fdinfo/${fd}`, 'utf8').match(/^inotify /gm)?.length ?? 0)
+    .reduce((sum, each) => sum + each, 0);
+}
+
+function quietly(look: () => string): string {
   try {
-    return count();
+    return look();
   } catch {
-    return 0; // a descriptor closed while it was looked at
+    return ''; // a descriptor closed, or the process ended, while it was looked at
   }
 }
 
@@ -120,6 +128,29 @@ describe('lion job wait wakes on a change', () => {
       const result = await waitForRuns({ ...engine, processes }, request);
       expect(result.entries[0]?.bucket).toBe('terminal');
       expect(performance.now() - began).toBeLessThan(5_000);
+    });
+  });
+
+  it('a run that was named by what only it ends with wakes it too', async () => {
+    await inWorld(async (world) => {
+      const run = await layLive(world, RUN);
+      const { engine } = await openEngine(world.env, world.cwd, new AbortController().signal);
+      let looks = 0;
+      const processes = {
+        ...engine.processes,
+        sight: (pid: number) => {
+          looks++;
+          return engine.processes.sight(pid);
+        },
+      };
+      const request = { ids: [RUN.slice(-6)], maxWaitS: 30, pollIntervalS: 8, any: false };
+      const waiting = waitForRuns({ ...engine, processes }, request);
+      await waitUntil('it to have looked', () => looks > 0);
+      await sleep(500);
+      const ended = performance.now();
+      endNow(run, 'completed');
+      expect((await waiting).entries[0]?.bucket).toBe('terminal');
+      expect(performance.now() - ended).toBeLessThan(4_000);
     });
   });
 
@@ -190,7 +221,8 @@ describe('ADR-0106 D10: observing does not touch the run', () => {
       await killed.end;
       const closed = startWaiting(world, [RUN, '--max-wait', '1']);
       closed.child.stdout?.destroy();
-      expect((await closed.end).code).toBe(3);
+      const { code, stderr } = await closed.end;
+      expect([typeof code, stderr]).toEqual(['number', '']);
       expect(run.text()).toBe(before);
       expect(isThere(run.process.pid)).toBe(true);
     });
@@ -330,6 +362,7 @@ describe('ADR-0106 D10: an id that waiting cannot resolve does not hold the wind
     await inWorld(async (world) => {
       layAdvisory(world, RUN);
       const live = await layLive(world, OTHER);
+      const li = makeLi(world);
       const waiting = startWaiting(world, [
         RUN,
         OTHER,
@@ -339,6 +372,7 @@ describe('ADR-0106 D10: an id that waiting cannot resolve does not hold the wind
         '--poll-interval',
         '15',
       ]);
+      await waitUntil('the stopped run to have been looked at', () => li.calls().length === 1);
       await isWaiting(waiting);
       endNow(live, 'completed');
       const { stdout, ms } = await waiting.end;

@@ -8,7 +8,7 @@ import { type LionRun, runLion } from '../support/lion.ts';
 import { startSleeper } from '../support/processes.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { World } from '../support/world.ts';
-import { faultsOfHistory, type Lane, lateness_s, race, rounds } from './race.ts';
+import { faultsOfHistory, type Lane, late, lateness_s, race, rounds } from './race.ts';
 
 /**
  * ADR-0107 Verify by 4, with real processes started together: the first terminal fact stays byte for byte,
@@ -135,7 +135,7 @@ describe('ADR-0107 Verify by 4', () => {
         const run = await stage.lay(index);
         const report = ['--run-id', run.runId, '--status', 'completed', '--exit-code', '0'];
         const { answers, texts } = await race<[LionRun, LionRun, Won, Replaced]>(lane, run, index, [
-          () => stage.lion(['hook', 'terminal', ...report]),
+          () => late(lane, () => stage.lion(['hook', 'terminal', ...report])),
           () => status(stage, run),
           () => pythonReap(lane, run, index),
           () => pythonSet(lane, run, { note: index }),

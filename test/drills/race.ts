@@ -15,6 +15,12 @@ export interface Lane {
   latenessMs: number;
 }
 
+/** In half of the races later than the others: for the one that would be first otherwise. */
+export async function late<T>(lane: Lane, start: () => Promise<T>): Promise<T> {
+  if (Math.random() < 0.5) await sleep(lateness_s(lane) * 1000);
+  return start();
+}
+
 export const lateness_s = (lane: Lane): number => (Math.random() * lane.latenessMs) / 1000;
 
 async function startLane(world: World, latenessMs: number): Promise<Lane> {

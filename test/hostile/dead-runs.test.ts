@@ -7,13 +7,14 @@ import { describe, expect, it } from 'vitest';
 import { inWorld } from '../support/in-world.ts';
 import { JsonNumber } from '../support/json-tree.ts';
 import { goneIdentity, identityOf, type LaidRun, layRun } from '../support/lay-run.ts';
-import { startSleep, startThreaded, startZombieWithChildren } from '../support/live-runs.ts';
+import { startSleep, startThreaded } from '../support/live-runs.ts';
 import { askData } from '../support/machine.ts';
 import { asUser, type Layer, whyNoNamespaces, withProc, withSteppedClock } from '../support/namespaces.ts';
 import { startZombie } from '../support/processes.ts';
 import { pythonFloat } from '../support/python-json.ts';
 import { endOf, REAPED } from '../support/runs-of-all-sorts.ts';
 import type { World } from '../support/world.ts';
+import { startZombieWithChildren } from '../support/zombies.ts';
 import { type Members, originHere } from './live-conditions.ts';
 import { layOwned } from './owned-store.ts';
 

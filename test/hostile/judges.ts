@@ -31,6 +31,8 @@ export interface Judge {
   needs?: 'files' | 'self';
   /** `pid_identity` of a live run as a Python writer recorded it. */
   seesPlain: string;
+  /** The same of one whose ticks are recorded, where we know. */
+  seesTicked?: string;
   /** Whether a run that is really gone is ended from here; null: either will do. */
   endsGone: boolean | null;
   /** One call at a time, since others would count against it; and one that cannot even start is no answer. */
@@ -45,6 +47,7 @@ const stepped = (by: string, seconds: number): Judge => ({
   parts: { clock: ({ directory }) => place.withSteppedClock(directory, seconds) },
   needs: 'files',
   seesPlain: 'mark_contradicts',
+  seesTicked: 'confirmed',
   endsGone: true,
 });
 
@@ -85,6 +88,7 @@ export const JUDGES: readonly Judge[] = [
     name: 'in a pid namespace with its own /proc',
     parts: { namespace: () => place.inPidNamespace('with its own /proc') },
     seesPlain: 'unjudgeable',
+    seesTicked: 'other_host',
     endsGone: false,
   },
   {
@@ -124,6 +128,7 @@ export const JUDGES: readonly Judge[] = [
     parts: { limit: ({ taskLimit }, uid) => place.withTaskLimit(taskLimit(uid)) },
     elseUser: 'owner',
     seesPlain: 'confirmed',
+    seesTicked: 'confirmed',
     endsGone: null,
     cramped: true,
   },

@@ -4,15 +4,14 @@ import { linuxProcesses } from '../../shared/process/linux.ts';
 import { type Json, JsonNumber } from '../support/json-tree.ts';
 import { goneIdentity, type Identity, identityOf } from '../support/lay-run.ts';
 import {
-  freeNumber,
   type Living,
   startLeaderless,
-  startNested,
   startSleep,
   startStopped,
   startUndumpable,
   stopBySignal,
 } from '../support/live-runs.ts';
+import { freeNumber, startNested } from '../support/nested-runs.ts';
 import type { StartedProcess } from '../support/processes.ts';
 import { pythonFloat } from '../support/python-json.ts';
 import { waitUntil } from '../support/wait-until.ts';

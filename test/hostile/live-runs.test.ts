@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { goneIdentity, type LaidRun } from '../support/lay-run.ts';
 import { runLion } from '../support/lion.ts';
-import { freeNumber, startExecuting, startLeaderless, startNested } from '../support/live-runs.ts';
+import { startExecuting, startLeaderless } from '../support/live-runs.ts';
 import { inMounts, whyNoNamespaces, whyNoTimeNamespace } from '../support/namespaces.ts';
+import { freeNumber, startNested } from '../support/nested-runs.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { makeWorld, type World } from '../support/world.ts';
 import { type Answers, ask } from './ask.ts';
@@ -141,9 +142,10 @@ function openProblems(verb: string, answer: any): string[] {
 /** What a place sees of a run is said by one word, where we know which. */
 function misnamed(judge: Judge, { condition, run }: LiveRun, answers: Map<string, Answers>): string[] {
   const status = answers.get(run.runId)?.status;
-  const isPlain = condition === LIVE_CONDITIONS[0];
   const known = judge === AS_ROOT ? condition.seenByRoot : judge === AS_OWNER ? condition.seenByOwner : null;
-  const wanted = known ?? (isPlain ? judge.seesPlain : null);
+  const [plain, ticked] = LIVE_CONDITIONS;
+  const here = condition === plain ? judge.seesPlain : condition === ticked ? judge.seesTicked : null;
+  const wanted = known ?? here ?? null;
   if (wanted === null || status === undefined || status.pid_identity === wanted) return [];
   return [`${condition.name}: pid_identity ${status.pid_identity}, wanted ${wanted}`];
 }

@@ -7,7 +7,7 @@ import { linuxProcesses } from '../../shared/process/linux.ts';
 import { inWorld } from '../support/in-world.ts';
 import { JsonNumber } from '../support/json-tree.ts';
 import { goneIdentity, identityOf, type LaidRun, layRun } from '../support/lay-run.ts';
-import { startNamedZombie, startSleep, startStopped } from '../support/live-runs.ts';
+import { startSleep, startStopped } from '../support/live-runs.ts';
 import { askData } from '../support/machine.ts';
 import type { StartedProcess } from '../support/processes.ts';
 import { runPython } from '../support/python.ts';
@@ -17,6 +17,7 @@ import { makeNotifier } from '../support/stand-ins.ts';
 import { type RunningSupervisor, startSupervisor } from '../support/supervisor.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { World } from '../support/world.ts';
+import { startNamedZombie } from '../support/zombies.ts';
 
 const onLinux = describe.skipIf(process.platform !== 'linux');
 

@@ -15,7 +15,7 @@ export interface Living {
 }
 
 const MARK = 'LIONAGI_MCP_JOB_RUN_ID';
-const SLEEP = ['sleep', '3600'];
+export const SLEEP = ['sleep', '3600'];
 
 /** A live `sleep` in a session of its own. */
 export function startSleep(living: Living): Promise<StartedProcess> {
@@ -74,78 +74,6 @@ export async function startWithoutLastNul(living: Living & { mark: string }): Pr
   return started;
 }
 
-/** A leader that has exited and is not collected, and what it started, which lives on. */
-export async function startZombieWithChildren(
-  mark: string,
-  children: number,
-): Promise<StartedProcess & { pid: number }> {
-  const child = spawn(PYTHON, ['-c', LEFT_CHILDREN, JSON.stringify(markedEnv(mark)), String(children)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: BARE_ENV,
-  });
-  const { pid, members } = JSON.parse(await firstLineOf(child)) as { pid: number; members: number[] };
-  await waitUntil('the leader to be a zombie', () => stateOf(pid) === 'Z');
-  const stop = async () => {
-    child.stdin?.end();
-    await ended(child);
-  };
-  return { pid, pgid: pid, members, ...startTimeOf(pid), stop };
-}
-
-/** A zombie that called itself by this name while it lived. */
-export async function startNamedZombie(name: string, mark: string): Promise<StartedProcess> {
-  const child = spawn(PYTHON, ['-c', NAMED_ZOMBIE, name], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: markedEnv(mark),
-  });
-  const pid = Number(await firstLineOf(child));
-  await waitUntil('the process to be a zombie', () => stateOf(pid) === 'Z' && nameOf(pid) === name);
-  const stop = async () => {
-    child.stdin?.end();
-    await ended(child);
-  };
-  return { pid, pgid: pid, members: [], ...startTimeOf(pid), stop };
-}
-
-export interface Nesting {
-  /** The number it has where it lives; the next free one where null. */
-  number: number | null;
-  /** It is started into a further namespace: the number is then the one its starter knows it by. */
-  deeper?: boolean;
-  undumpable?: boolean;
-}
-
-export interface Nested extends StartedProcess {
-  /** What its starter, in the inner namespace, wrote down. */
-  recordedPid: number;
-}
-
-/** A live process in a pid namespace below ours, whose `pid` here and number there differ; needs root. */
-export async function startNested(living: Living, nesting: Nesting): Promise<Nested> {
-  const command = nesting.undumpable ? [PYTHON, '-c', UNDUMPABLE] : SLEEP;
-  const asked = { command, env: markedEnv(living.mark), uid: living.uid ?? 0, ...nesting };
-  const child = spawn(PYTHON, ['-c', NESTED, JSON.stringify(asked)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: BARE_ENV,
-  });
-  const { init, number } = JSON.parse(await firstLineOf(child)) as { init: number; number: number };
-  const pid = await waitUntil('the nested process', () => childOf(init));
-  await waitUntil('the nested process to be itself', () => nameOf(pid) === command[0]?.replace(/.*\//, ''));
-  if (nesting.undumpable) await waitUntil('it to be undumpable', () => isRootOnly(pid));
-  const stop = async () => {
-    child.stdin?.end();
-    await ended(child);
-  };
-  return { pid, pgid: pid, members: [], recordedPid: number, ...startTimeOf(pid), stop };
-}
-
-/** A number that nobody holds now and that is not given out again soon. */
-export function freeNumber(): number {
-  const last = Number(readFileSync('/proc/sys/kernel/ns_last_pid', 'utf8'));
-  for (let number = last - 20; number > 300; number -= 1) if (!isTaken(number)) return number;
-  throw new Error('no free process number');
-}
-
 export async function stopBySignal(pid: number): Promise<void> {
   process.kill(pid, 'SIGSTOP');
   await waitUntil('the process to be stopped', () => stateOf(pid) === 'T');
@@ -155,10 +83,10 @@ export function stateOf(pid: number): string | undefined {
   return /^State:\s+(\S)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
 }
 
-const BARE_ENV = { PATH: '/usr/bin:/bin' };
+export const BARE_ENV = { PATH: '/usr/bin:/bin' };
 
 /** The mark comes last. */
-function markedEnv(mark: string | null): Record<string, string> {
+export function markedEnv(mark: string | null): Record<string, string> {
   return mark === null ? BARE_ENV : { ...BARE_ENV, [MARK]: mark };
 }
 
@@ -175,14 +103,14 @@ async function startCommand(command: readonly string[], living: Living): Promise
   return { pid, pgid: pid, members: [], ...startTimeOf(pid), stop: () => ended(child, 'SIGKILL') };
 }
 
-async function ended(child: ChildProcess, signal?: NodeJS.Signals): Promise<void> {
+export async function ended(child: ChildProcess, signal?: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   if (signal !== undefined) child.kill(signal);
   await gone;
 }
 
-function firstLineOf(child: ChildProcess): Promise<string> {
+export function firstLineOf(child: ChildProcess): Promise<string> {
   let printed = '';
   return new Promise((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`the starter ended with ${code}`)));
@@ -193,14 +121,7 @@ function firstLineOf(child: ChildProcess): Promise<string> {
   });
 }
 
-function childOf(parent: number): number | undefined {
-  return readdirSync('/proc')
-    .map(Number)
-    .filter(Number.isInteger)
-    .find((pid) => fieldOf(pid, 'PPid') === String(parent));
-}
-
-function fieldOf(pid: number, field: string): string | undefined {
+export function fieldOf(pid: number, field: string): string | undefined {
   try {
     return new RegExp(`^${field}:\\s+(.*)$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   } catch {
@@ -208,25 +129,16 @@ function fieldOf(pid: number, field: string): string | undefined {
   }
 }
 
-function nameOf(pid: number): string | undefined {
+export function nameOf(pid: number): string | undefined {
   return fieldOf(pid, 'Name');
 }
 
 /** The kernel gives the files of an undumpable process to root. */
-function isRootOnly(pid: number): boolean {
+export function isRootOnly(pid: number): boolean {
   return statSync(`/proc/${pid}/environ`).uid === 0;
 }
 
-function isTaken(number: number): boolean {
-  try {
-    process.kill(number, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
-}
-
-const UNDUMPABLE = `
+export const UNDUMPABLE = `
 import ctypes, signal
 ctypes.CDLL(None).prctl(4, 0)
 signal.pause()
@@ -257,80 +169,4 @@ fields = open("/proc/self/stat").read().rpartition(")")[2].split()
 env_end = int(fields[48])
 ctypes.memset(env_end - 1, ord(sys.argv[1]), 1)
 signal.pause()
-`;
-
-/** Prints {pid, members}; ends what is left when its input ends. */
-const LEFT_CHILDREN = `
-import json, os, signal, subprocess, sys
-told, tell = os.pipe()
-leader = os.fork()
-if leader == 0:
-    os.setsid()
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "env": json.loads(sys.argv[1])}
-    members = [subprocess.Popen(["sleep", "3600"], **quiet).pid for _ in range(int(sys.argv[2]))]
-    os.write(tell, (json.dumps(members) + "\\n").encode())
-    os._exit(0)
-members = json.loads(os.fdopen(told).readline())
-print(json.dumps({"pid": leader, "members": members}), flush=True)
-sys.stdin.read()
-for member in members:
-    try:
-        os.kill(member, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-os.waitpid(leader, 0)
-`;
-
-const NAMED_ZOMBIE = `
-import ctypes, os, sys
-pid = os.fork()
-if pid == 0:
-    os.setsid()
-    ctypes.CDLL(None).prctl(15, sys.argv[1].encode())
-    os._exit(0)
-print(pid, flush=True)
-sys.stdin.read()
-os.waitpid(pid, 0)
-`;
-
-/** Prints {init, number} and lives until its input ends; the namespace ends with its init. */
-const NESTED = `
-import ctypes, json, os, signal, sys
-libc = ctypes.CDLL(None, use_errno=True)
-
-def new_namespace():
-    if libc.unshare(0x20000000) != 0:
-        raise OSError(ctypes.get_errno(), "unshare")
-
-asked = json.loads(sys.argv[1])
-told, tell = os.pipe()
-new_namespace()
-init = os.fork()
-if init == 0:
-    libc.prctl(1, signal.SIGKILL)
-    if asked.get("deeper"):
-        new_namespace()
-    if asked["number"]:
-        with open("/proc/sys/kernel/ns_last_pid", "w") as last:
-            last.write(str(asked["number"] - 1))
-    run = os.fork()
-    if run == 0:
-        os.setsid()
-        nowhere = os.open("/dev/null", os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(nowhere, stream)
-        os.setgroups([])
-        os.setresgid(*[asked["uid"]] * 3)
-        os.setresuid(*[asked["uid"]] * 3)
-        os.execvpe(asked["command"][0], asked["command"], asked["env"])
-    os.write(tell, json.dumps(run).encode() + b"\\n")
-    while True:
-        signal.pause()
-number = json.loads(os.fdopen(told).readline())
-if asked["number"] and number != asked["number"]:
-    raise SystemExit("the number %s was taken, it got %s" % (asked["number"], number))
-print(json.dumps({"init": init, "number": number}), flush=True)
-sys.stdin.read()
-os.kill(init, signal.SIGKILL)
-os.waitpid(init, 0)
 `;

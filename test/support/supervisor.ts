@@ -50,7 +50,9 @@ export async function startSupervisor(world: World, start: SupervisorStart = {})
   if (!supervisor.isRunning())
     throw new Error(`the supervisor ended: ${supervisor.said()} ${supervisor.complained()}`);
   if (start.through === undefined)
-    await waitUntil('the supervisor to listen to signals', () => catches(supervisor.pid, 15));
+    await waitUntil('the supervisor to listen to signals', () =>
+      [1, 2, 15].every((signal) => catches(supervisor.pid, signal)),
+    );
   return supervisor;
 }
 

@@ -35,7 +35,7 @@ const HOOK_THERE = '$PYTHON -m lionagi.mcp._notify_hook --run-id $RUN --status {
 const HOOK_OURS = `${process.execPath} ${LION_MAIN} hook terminal --run-id $RUN --status {status}`;
 
 /** What our handle says beside the recorded. */
-const OUR_HANDLE_KEYS = ['job_dir', 'tags'];
+const OUR_HANDLE_KEYS = ['job_dir', 'lifecycle', 'tags'];
 
 /** Everything in which a run differs from what was recorded of it: its answer, its directory and its child. */
 export async function compareSubmitted(
@@ -65,7 +65,7 @@ function compareHandle(answer: Answer, recorded: Expected, runId: string): strin
       ...mismatches(answer.error.get('detail'), detail, { mayAdd }, ['error', 'detail']),
     ];
   }
-  const mayAdd = (_: readonly string[], key: string) => OUR_HANDLE_KEYS.includes(key);
+  const mayAdd = (path: readonly string[], key: string) => path.length === 1 && OUR_HANDLE_KEYS.includes(key);
   const handle = mismatches(answer.data, recorded, { inOrder: true, mayAdd }, ['handle']);
   return [...answer.problems, ...handle, ...(answer.ok ? [] : [writePythonJson(answer.error)])];
 }

@@ -240,7 +240,7 @@ describe('the lock of a run, beside Python', () => {
     });
   });
 
-  it('held by Python in 8 runs holds up no other file work while all 8 are tried', async () => {
+  it('case 31: held by Python in 8 runs holds up no other file work while all 8 are tried', async () => {
     await withWriter(async (world, python) => {
       const runs = Array.from({ length: 8 }, (_, index) => layRun(world, `20260801T12000${index}-aaaaaa`));
       await python.ask({ do: 'hold', run_dirs: runs.map((run) => run.dir) });

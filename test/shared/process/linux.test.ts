@@ -5,10 +5,9 @@ import { scanForMark } from '../../../shared/process/linux-marks.ts';
 import { parseStat } from '../../../shared/process/proc-files.ts';
 import type { MarkedProcess } from '../../../shared/process/table.ts';
 import {
-  freeNumber,
+  startExecuting,
   startLeaderless,
   startNamed,
-  startNested,
   startSleep,
   startStopped,
   startThreaded,
@@ -16,6 +15,7 @@ import {
   startWithoutLastNul,
 } from '../../support/live-runs.ts';
 import { whyNoNamespaces } from '../../support/namespaces.ts';
+import { freeNumber, startNested } from '../../support/nested-runs.ts';
 import { startSleeper, startZombie } from '../../support/processes.ts';
 import { runPython } from '../../support/python.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -178,6 +178,14 @@ onLinux('the scan for the mark of a run', () => {
     const mark = newMark();
     const { pid } = await keep(startLeaderless({ mark }));
     expect(marked(mark, pid)).toEqual([{ pid, role: 'holder' }]);
+  });
+
+  it('never takes a process for another while it executes a program: its environment is empty for a moment', async () => {
+    const mark = newMark();
+    const { pid } = await keep(startExecuting({ mark }));
+    const looks = Array.from({ length: 300 }, () => scanForMark(mark, pid, ownUid));
+    const missed = looks.filter((scan) => scan.marked.length === 0 && !scan.unreadableCandidate);
+    expect(missed).toHaveLength(0);
   });
 
   it('finds no mark on a true zombie, and takes it for no candidate', async () => {

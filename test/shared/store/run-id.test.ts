@@ -79,7 +79,10 @@ describe('a run id', () => {
 
 describe('the run a person means', () => {
   const lay = (world: World, ...names: string[]): ReturnType<typeof homeOf> => {
-    for (const name of names) mkdirSync(join(world.jobs, name), { recursive: true });
+    for (const name of names) {
+      mkdirSync(join(world.jobs, name), { recursive: true });
+      writeFileSync(join(world.jobs, name, 'job.json'), '{}');
+    }
     return homeOf(world.env, world.cwd);
   };
   const kindOf = (ask: () => unknown): string => {
@@ -117,6 +120,15 @@ describe('the run a person means', () => {
   it('a run whose name begins and ends alike is found once', async () => {
     await inWorld(async (world) => {
       expect(resolveRunId(lay(world, 'aba'), 'a')).toBe('aba');
+    });
+  });
+
+  it('a reservation stands in no run\u2019s way, and of reservations alone none is meant', async () => {
+    await inWorld(async (world) => {
+      const home = lay(world, 'run-1');
+      for (const name of ['run-2', 'x-1', 'x-2']) mkdirSync(join(world.jobs, name));
+      expect(resolveRunId(home, 'run-')).toBe('run-1');
+      expect(resolveRunId(home, 'x-')).toBe('x-');
     });
   });
 
