@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,8 @@ import {
   noticeOf,
   runIdOf,
 } from '../support/runs-of-all-sorts.ts';
-import { makeNotifier } from '../support/stand-ins.ts';
+import { inShell } from '../support/shell.ts';
+import { makeLi, makeNotifier } from '../support/stand-ins.ts';
 import { lionOnTerminal } from '../support/terminal.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -106,6 +107,44 @@ describe('lion hook terminal records the end of its run', () => {
   );
 });
 
+describe('a run that worked in a directory it then removed', () => {
+  const FROM_NOWHERE = 'mkdir gone && cd gone && rmdir ../gone && lion "$@"';
+
+  it('still records its end and sends its notice: its last act does not need the directory', async () => {
+    await inWorld(async (world) => {
+      const notifier = makeNotifier(world, 'notifier');
+      const run = layAdvisory(world, RUN, { notify_command: notifier.command });
+      const { exitCode, stderr } = await inShell(world, FROM_NOWHERE, hook('--status', 'completed'));
+      expect([exitCode, stderr]).toEqual([0, '']);
+      expect(run.record().get('status')).toBe('completed');
+      expect(run.record().get('finished_at')).not.toBeNull();
+      expect(noticeOf(run)).toMatchObject({ attempted: true, ok: true });
+    });
+  });
+
+  it.each([['list'], ['status', RUN], ['output', RUN], ['wait', RUN, '--max-wait', '0']])(
+    'is asked about from there like from anywhere: job %s',
+    async (...words) => {
+      await inWorld(async (world) => {
+        layEnded(world, RUN, 'completed');
+        const { exitCode, stdout } = await inShell(world, FROM_NOWHERE, ['job', ...words, '--machine']);
+        const { ok, error } = JSON.parse(stdout.toString('utf8'));
+        expect([exitCode, ok, error]).toEqual([0, true, null]);
+      });
+    },
+  );
+
+  it('the lifecycle store is asked from there too', async () => {
+    await inWorld(async (world) => {
+      const li = makeLi(world, 'answer(True, "cancelled")');
+      await layGone(world, RUN);
+      const { stdout } = await inShell(world, FROM_NOWHERE, ['job', 'status', RUN, '--machine']);
+      expect(JSON.parse(stdout.toString('utf8')).data).toMatchObject({ outcome: 'cancelled' });
+      expect(li.calls()).toHaveLength(1);
+    });
+  });
+});
+
 describe('ADR-0107 D5: what could not be recorded is told where someone looks', () => {
   it('no lock: exit 1, the record as it was, a line in the run\u2019s log, and no notice', async () => {
     await inWorld(async (world) => {
@@ -120,6 +159,16 @@ describe('ADR-0107 D5: what could not be recorded is told where someone looks', 
       expect(consoleOf(run)).toMatch(/^\[lion\] run .* could not be recorded .*\n$/);
       expect(notifier.calls()).toEqual([]);
       expect((await ask(world, hook())).error?.kind).toBe('unavailable');
+    });
+  });
+
+  it('a log that is a FIFO nobody reads does not hold up who would write a line to it', async () => {
+    await inWorld(async (world) => {
+      const run = layAdvisory(world, RUN);
+      mkdirSync(join(run.dir, 'job.lock'));
+      execFileSync('mkfifo', [join(run.dir, 'console.log')]);
+      const { exitCode, signal } = await runLion(hook(), { ...world, withinMs: 15_000 });
+      expect([exitCode, signal]).toEqual([1, null]);
     });
   });
 

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -22,9 +31,11 @@ import {
   replaceRecord,
   runIdOf,
 } from '../support/runs-of-all-sorts.ts';
+import { giveToOrdinaryUser } from '../support/someone-else.ts';
 import { makeLi, makeNotifier } from '../support/stand-ins.ts';
 import { spawnSupervisor, startSupervisor, supervisorLog } from '../support/supervisor.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import type { World } from '../support/world.ts';
 
 function finishedAtMs(run: LaidRun): number {
   return Date.parse(String(run.record().get('finished_at')));
@@ -106,14 +117,42 @@ describe('the supervisor at its start', () => {
     });
   });
 
-  it('a jobs directory it cannot use is said in words, not by a stack trace', async () => {
+  it.each<[string, string, (world: World) => { uid?: number }]>([
+    [
+      'a jobs directory that is a file',
+      'jobs',
+      (world) => {
+        mkdirSync(join(world.lionagiHome, 'mcp'));
+        writeFileSync(world.jobs, 'not a directory');
+        return {};
+      },
+    ],
+    [
+      'a log that is a directory',
+      'liond.log',
+      (world) => {
+        mkdirSync(join(world.lionagiHome, 'mcp', 'liond', 'liond.log'), { recursive: true });
+        return {};
+      },
+    ],
+    [
+      'a home it may not write',
+      'mcp',
+      (world) => {
+        const who = giveToOrdinaryUser(world);
+        chmodSync(world.lionagiHome, 0o500);
+        return who;
+      },
+    ],
+  ])('%s is said in words, not by a stack trace', async (_what, named, lay) => {
     await inWorld(async (world) => {
-      mkdirSync(join(world.lionagiHome, 'mcp'));
-      writeFileSync(world.jobs, 'not a directory');
-      const supervisor = spawnSupervisor(world);
-      await waitUntil('it to tell', () => !supervisor.isRunning() || /fault/.test(supervisor.said()));
+      const supervisor = spawnSupervisor(world, lay(world));
+      await waitUntil(
+        'it to tell',
+        () => !supervisor.isRunning() || /fault/.test(supervisor.said() + supervisor.complained()),
+      );
       const told = supervisor.said() + supervisor.complained();
-      expect(told).toContain(world.jobs);
+      expect(told).toContain(named);
       expect(told).not.toMatch(/\n\s+at /);
     });
   });
@@ -248,6 +287,25 @@ describe('nothing a run does stops the supervisor', () => {
       await ended(run);
       await waitUntil('its notice', () => noticeOf(run).ok === true);
       expect(notifier.calls()).toHaveLength(1);
+    });
+  });
+
+  it('a log that takes no more, as on a full disk, does not take it down', async () => {
+    await inWorld(async (world) => {
+      mkdirSync(join(world.lionagiHome, 'mcp', 'liond'), { recursive: true });
+      symlinkSync('/dev/full', join(world.lionagiHome, 'mcp', 'liond', 'liond.log'));
+      const live = await layLive(world, runIdOf(1));
+      const supervisor = spawnSupervisor(world);
+      await waitUntil('it to look', () => supervisor.said().includes('not ended') || !supervisor.isRunning());
+      await live.process.stop();
+      await waitUntil('the run to be ended, or the supervisor', () =>
+        [live.record().get('finished_at') !== null, !supervisor.isRunning()].some(Boolean),
+      );
+      expect([supervisor.isRunning(), supervisor.complained()]).toEqual([
+        true,
+        expect.not.stringMatching(/\n\s+at /),
+      ]);
+      expect(endOf(live)).toEqual(REAPED);
     });
   });
 

@@ -183,7 +183,7 @@ onLinux('the scan for the mark of a run', () => {
   it('never takes a process for another while it executes a program: its environment is empty for a moment', async () => {
     const mark = newMark();
     const { pid } = await keep(startExecuting({ mark }));
-    const looks = Array.from({ length: 300 }, () => scanForMark(mark, pid, ownUid));
+    const looks = Array.from({ length: 150 }, () => scanForMark(mark, pid, ownUid));
     const missed = looks.filter((scan) => scan.marked.length === 0 && !scan.unreadableCandidate);
     expect(missed).toHaveLength(0);
   });

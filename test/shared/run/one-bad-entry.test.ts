@@ -29,14 +29,14 @@ const ENTRIES: [string, (run: LaidRun) => void, Wanted][] = [
   ['half a record', (run) => writeFileSync(run.recordFile, run.text().slice(0, 200)), UNREADABLE],
   [
     'escaped quotes without an end, after a NaN',
-    (run) => writeFileSync(run.recordFile, `[NaN, "${'\\"'.repeat(60_000)}`),
+    (run) => writeFileSync(run.recordFile, `[NaN, "${'\\"'.repeat(80_000)}`),
     UNREADABLE,
   ],
   ['a list', (run) => writeFileSync(run.recordFile, '[]'), { ...UNREADABLE, record_state: 'wrong_shape' }],
-  ['a gone run of 200,000 members', (run) => crowd(run, 200_000), ENDED],
+  ['a gone run of 150,000 members', (run) => crowd(run, 150_000), ENDED],
 ];
 
-const ANSWER_WITHIN_MS = 10_000;
+const ANSWER_WITHIN_MS = 30_000;
 
 describe('one bad entry costs one row, never the list', () => {
   it.each(ENTRIES)('%s between two gone runs', async (_what, damage, wanted) => {
