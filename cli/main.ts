@@ -72,11 +72,21 @@ function callOf(machine: boolean): Call {
     env: process.env,
     async open() {
       const { openEngine } = await import('../shared/engine.ts');
-      const { engine, configFault } = await openEngine(process.env, process.cwd(), lifetime.signal);
+      const { engine, configFault } = await openEngine(process.env, ownDirectory(), lifetime.signal);
       if (configFault !== null) await write(process.stderr, `lion: ${configFault}; going by the defaults\n`);
       return engine;
     },
   };
+}
+
+/** A directory that was removed while we stand in it has no path the system would tell; the shell may know one. */
+function ownDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    return process.env.PWD || '/';
+  }
 }
 
 async function show(chunks: AsyncGenerator<Chunk, number>): Promise<number> {

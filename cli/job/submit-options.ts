@@ -33,8 +33,10 @@ export function commonFields(options: SubmitOptions): Common {
 
 function readPrompt(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path));
   } catch (error) {
+    if (error instanceof TypeError)
+      throw new LionError('invalid_input', `--prompt-file is not UTF-8: ${path}`);
     if (errnoOf(error) === null) throw error;
     throw new LionError('invalid_input', `--prompt-file cannot be read: ${path}: ${errnoOf(error)}`);
   }

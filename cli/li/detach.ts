@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { LionError } from '../../shared/contract/errors.ts';
 import { type LiKind, liArgv } from '../../shared/submit/li.ts';
 import { findMcpConfig, MCP_DISABLED } from '../../shared/submit/mcp-config.ts';
@@ -33,7 +34,8 @@ export async function detach(
   }
   const li = (call.env.LIONAGI_MCP_LI_BIN ?? 'li').split(/\s+/).filter(Boolean);
   if (li.length === 0) throw new LionError('invalid_input', 'LIONAGI_MCP_LI_BIN is blank');
-  const mcp = options.mcp === false ? MCP_DISABLED : findMcpConfig(options.cwd ?? process.cwd());
+  const mcp =
+    options.mcp === false ? MCP_DISABLED : findMcpConfig(resolve((await call.open()).cwd, options.cwd ?? ''));
   return submitAs(call, options.wait ?? false, {
     ...common,
     kind,

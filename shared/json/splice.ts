@@ -36,8 +36,9 @@ function addition(object: ObjectText, style: WriteStyle, members: string[]): { s
 
 /** Of the member written last, which is not the last of the spans when a key is given twice. */
 function lastValueEnd(object: ObjectText): number | null {
-  const ends = [...object.spans.values()].map((span) => span.end);
-  return ends.length === 0 ? null : Math.max(...ends);
+  let last: number | null = null;
+  for (const { end } of object.spans.values()) if (last === null || end > last) last = end;
+  return last;
 }
 
 /** The writer's own layout, read off its first member. */

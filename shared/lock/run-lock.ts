@@ -22,6 +22,8 @@ export interface LockWait {
   readonly signal: AbortSignal;
 }
 
+const OPEN_FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_NONBLOCK;
+
 /** Growing pauses starve against a busy Python writer (p95 1.2 s, fixed ones 0.12 s): keep them fixed. */
 const FIRST_PAUSE_MS = 1;
 const LATER_PAUSE_MS = 5;
@@ -69,8 +71,9 @@ async function loadFlock(): Promise<typeof import('./flock.ts') | string> {
 function open(runDir: string): number | Locked<never> {
   const path = join(runDir, 'job.lock');
   try {
-    const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NONBLOCK, 0o600);
-    giveToOwner(fd, runDir);
+    const strangers = isStrangers(runDir);
+    const fd = openSync(path, OPEN_FLAGS | (strangers ? constants.O_NOFOLLOW : 0), 0o600);
+    if (strangers) giveToOwner(fd, runDir);
     return fd;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' && statSync(runDir, { throwIfNoEntry: false }) === undefined)
@@ -79,13 +82,19 @@ function open(runDir: string): number | Locked<never> {
   }
 }
 
+/**
+ * Root at work in a user's run: a link the user put there is not followed, or root would make a file for them,
+ * or give one away, wherever it leads.
+ */
+function isStrangers(runDir: string): boolean {
+  return process.getuid?.() === 0 && (statSync(runDir, { throwIfNoEntry: false })?.uid ?? 0) !== 0;
+}
+
 /** Root making the lock in a user's run must not lock the user out. */
 function giveToOwner(fd: number, runDir: string): void {
-  if (process.getuid?.() !== 0) return;
   const owner = statSync(runDir);
   const lock = fstatSync(fd);
-  if (lock.isFile() && lock.size === 0 && lock.uid === 0 && owner.uid !== 0)
-    fchownSync(fd, owner.uid, owner.gid);
+  if (lock.isFile() && lock.size === 0 && lock.uid === 0) fchownSync(fd, owner.uid, owner.gid);
 }
 
 /** A directory pruned and made anew while we waited has another lock file than the one we hold. */

@@ -1,10 +1,9 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
 import type { Engine } from '../engine.ts';
 import { errnoOf } from '../errno.ts';
 import { type JsonObject, toJson } from '../json/value.ts';
 import { LINE_STYLE, writeJson } from '../json/write.ts';
 import { runChild } from '../process/run-child.ts';
+import { isStartable } from '../process/startable.ts';
 import { classifyFailure } from './failure-class.ts';
 import type { Notifier } from './notifier.ts';
 import { substitute } from './substitute.ts';
@@ -37,8 +36,8 @@ export async function deliver(
   const argv = substitute(notifier.template, notice.fields);
   const program = notifier.template[0] ?? '';
   const env = environmentOf(engine, notifier.sender, notice);
-  const obstacle = whyNotStartable(argv[0] ?? '', notifier.cwd, env);
-  if (obstacle !== null) return notStarted(obstacle, program);
+  if (argv[0] === '') return notStarted('PermissionError', program);
+  if (!isStartable(argv[0] ?? '', notifier.cwd, env.PATH)) return notStarted('OSError', program);
   const result = await runChild({
     program: argv[0] ?? '',
     args: argv.slice(1),
@@ -74,62 +73,6 @@ function environmentOf(engine: Engine, sender: string, notice: Notice): Record<s
     LIONAGI_NOTIFY_ATTEMPT: String(notice.attempt),
     ...(sender === '' ? {} : { LIONAGI_NOTIFY_SENDER: sender }),
   };
-}
-
-/**
- * What Node's spawn would not refuse by itself: it hands a file without an interpreter line to /bin/sh, and no
- * shell ever runs a user's text. Answers with Python's name for the fault, or null.
- */
-function whyNotStartable(
-  program: string,
-  cwd: string,
-  env: Record<string, string | undefined>,
-): string | null {
-  if (program === '') return 'PermissionError';
-  const path = locate(program, cwd, env.PATH ?? '/usr/bin:/bin');
-  return path === null || hasKnownFormat(path) ? null : 'OSError';
-}
-
-function locate(program: string, cwd: string, path: string): string | null {
-  if (program.includes('/')) return resolve(cwd, program);
-  return (
-    path
-      .split(delimiter)
-      .map((dir) => join(resolve(cwd, dir), program))
-      .find(isFile) ?? null
-  );
-}
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch (error) {
-    // A name that cannot even be asked about is left to the start itself to refuse by its own reason.
-    if (errnoOf(error) === null && !(error instanceof TypeError)) throw error;
-    return false;
-  }
-}
-
-const ELF = 0x7f454c46;
-const MACH_O = new Set([0xfeedface, 0xfeedfacf, 0xcefaedfe, 0xcffaedfe, 0xcafebabe]);
-
-function hasKnownFormat(path: string): boolean {
-  if (!isFile(path)) return true;
-  const head = Buffer.alloc(4);
-  try {
-    const fd = openSync(path, 'r');
-    try {
-      readSync(fd, head, 0, 4, 0);
-    } finally {
-      closeSync(fd);
-    }
-  } catch (error) {
-    // A program may be executable and not readable; it is then no script.
-    if (errnoOf(error) === null) throw error;
-    return true;
-  }
-  const magic = head.readUInt32BE(0);
-  return head.toString('latin1', 0, 2) === '#!' || magic === ELF || MACH_O.has(magic);
 }
 
 function pythonName(error: unknown): string {

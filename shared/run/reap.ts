@@ -47,7 +47,10 @@ export async function reapOrphan(engine: Engine, runId: string, request: ReapReq
   const options = { waitMs: request.lockWaitMs, signal: engine.signal };
   const mutation = await mutateRecord(runDirOf(engine.home, runId), runId, options, (record) => {
     const refusal = refuseReap(record, request.finding, request.probed);
-    return refusal === null ? { verdict: null, set: end } : { verdict: refusal };
+    if (refusal !== null) return { verdict: refusal };
+    // A result that is on the record already is a fact about its notice; it is not sent again.
+    const delivery = withOwed(record.get('notify_delivery'), request.owed);
+    return { verdict: null, set: new Map([...end, ['notify_delivery', delivery]]) };
   });
   switch (mutation.kind) {
     case 'refused':
@@ -83,7 +86,6 @@ function endOf(request: ReapRequest, noticeUndelivered: boolean): Map<string, Js
     ['finished_at_precision', 'upper_bound'],
     ['terminal_source', 'mcp_orphan_reaper'],
     ['terminal_evidence', toJson({ kind: 'process_identity_conclusively_gone', finding: request.finding })],
-    ['notify_delivery', withOwed(null, request.owed)],
   ]);
   if (request.survivors.length > 0) end.set('survivors', toJson([...request.survivors]));
   return end;

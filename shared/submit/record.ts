@@ -1,4 +1,4 @@
-import { type Json, type Jsonable, type JsonObject, toJson } from '../json/value.ts';
+import { type Json, type Jsonable, JsonNumber, type JsonObject, toJson } from '../json/value.ts';
 import type { Origin } from '../process/table.ts';
 import type { RunFiles, SubmitRequest } from './request.ts';
 
@@ -51,13 +51,18 @@ export function startedFields(birth: Birth): Map<string, Json> {
   const { hostId, bootId, pidNamespace } = birth.origin;
   const fields = toJson({
     pid: birth.pid,
-    pid_create_time: birth.createTime,
+    pid_create_time: birth.createTime === null ? null : asPythonFloat(birth.createTime),
     pgid: birth.pid,
     spawn_state: 'started',
     ...(birth.startTicks === null ? {} : { pid_start_ticks: birth.startTicks }),
     origin: { host_id: hostId, boot_id: bootId, pid_namespace: pidNamespace },
   }) as JsonObject;
   return fields;
+}
+
+/** Python writes a double with its point, also on a whole second. */
+function asPythonFloat(value: number): JsonNumber {
+  return new JsonNumber(Number.isInteger(value) ? `${value}.0` : String(value));
 }
 
 /** A spawn that was refused is an end of its own; its submitter was told, so no notice is owed. */

@@ -15,6 +15,7 @@ import { errnoOf } from '../errno.ts';
 import type { Json } from '../json/value.ts';
 import { RECORD_STYLE, writeJson } from '../json/write.ts';
 import { keepDescriptorsFromChildren } from '../process/close-on-exec.ts';
+import { isStartable } from '../process/startable.ts';
 import { MARK_VARIABLE } from '../process/table.ts';
 import { mutateRecord } from '../record/mutate.ts';
 import { publishRecord } from '../record/publish.ts';
@@ -109,13 +110,19 @@ function start(
   files: RunFiles,
   argv: readonly string[],
 ): Promise<number | { readonly failed: string }> {
+  const cwd = startDir(engine, request);
+  for (const program of new Set([argv[0], request.shownArgv?.[0]])) {
+    if (program !== undefined && !isStartable(program, cwd, engine.env.PATH)) {
+      return Promise.resolve({ failed: 'ENOEXEC' });
+    }
+  }
   const log = openSync(files.log, 'a');
   keepDescriptorsFromChildren();
   return new Promise((settle) => {
     const fail = (error: unknown): void => settle({ failed: errnoOf(error) ?? String(error) });
     try {
       const child = spawn(argv[0] ?? '', argv.slice(1), {
-        cwd: startDir(engine, request),
+        cwd,
         env: environmentOf(engine, files),
         stdio: ['ignore', log, log],
         detached: true,

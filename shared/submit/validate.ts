@@ -1,9 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { LionError } from '../contract/errors.ts';
 import type { Engine } from '../engine.ts';
 import { errnoOf } from '../errno.ts';
 import { JsonSyntaxError, parseJson } from '../json/parse.ts';
+import { locateProgram } from '../process/startable.ts';
 
 /** The system takes no longer single argument (its bound counts the final NUL too). */
 const MAX_ARGUMENT_BYTES = 131_072;
@@ -26,16 +27,18 @@ export function checkArguments(argv: readonly string[]): void {
 }
 
 export function checkCwd(engine: Engine, cwd: string | null): void {
-  if (cwd === null) return;
-  if (!isDirectory(resolve(engine.cwd, cwd))) throw invalid(`--cwd is not a directory: ${cwd}`);
+  if (cwd === '') throw invalid('--cwd is empty: leave it out to run in this directory');
+  if (!isDirectory(resolve(engine.cwd, cwd ?? ''))) {
+    throw invalid(
+      cwd === null ? `this directory is gone: ${engine.cwd}` : `--cwd is not a directory: ${cwd}`,
+    );
+  }
 }
 
 /** The program has to be there and executable where the run will start. */
 export function checkProgram(engine: Engine, program: string, cwd: string, what: string): void {
   if (program === '') throw invalid(`${what} is empty`);
-  const candidates = program.includes('/')
-    ? [isAbsolute(program) ? program : resolve(cwd, program)]
-    : (engine.env.PATH ?? '/usr/bin:/bin').split(delimiter).map((dir) => join(resolve(cwd, dir), program));
+  const candidates = locateProgram(program, cwd, engine.env.PATH);
   if (!candidates.some(isExecutable)) {
     const searched = program.includes('/') ? '' : ` on the PATH ${engine.env.PATH ?? ''}`;
     throw invalid(`${what} is not an executable program${searched}: ${program}`);
