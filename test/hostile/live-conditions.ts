@@ -29,8 +29,8 @@ export interface LiveCondition {
   pair: boolean;
   /** `pid_identity` where nothing is odd about where root judges from. */
   seenByRoot: string;
-  /** The same where the run's own user judges, if it cannot see as much. */
-  seenByOwner: string;
+  /** The same where the run's own user judges, who may not see as much; null where kernels differ. */
+  seenByOwner: string | null;
   start: (living: Living) => Promise<Lived>;
 }
 
@@ -74,8 +74,10 @@ export const LIVE_CONDITIONS: readonly LiveCondition[] = [
     { root: 'mark_contradicts', owner: 'unreadable' },
     (living) => asRecorded(startUndumpable(living), beforeStep),
   ),
-  pair('in a thread only, recorded before a clock step', 'mark_contradicts', (living) =>
-    asRecorded(startLeaderless(living), beforeStep),
+  pair(
+    'in a thread only, recorded before a clock step',
+    { root: 'mark_contradicts', owner: null },
+    (living) => asRecorded(startLeaderless(living), beforeStep),
   ),
   pair('nested, unreadable', { root: 'in_other_namespace', owner: 'unreadable' }, (living) =>
     asRecorded(startNested(living, { number: freeNumber(), undumpable: true })),
@@ -114,7 +116,7 @@ export function originHere(): Map<string, Json> {
   ]);
 }
 
-type Seen = string | { root: string; owner: string };
+type Seen = string | { root: string; owner: string | null };
 
 function single(name: string, seen: Seen, start: LiveCondition['start']): LiveCondition {
   const [seenByRoot, seenByOwner] = typeof seen === 'string' ? [seen, seen] : [seen.root, seen.owner];
