@@ -1,8 +1,8 @@
 import { errorEnvelope, okEnvelope } from '../shared/contract/envelope.ts';
 import { type ErrorKind, LionError } from '../shared/contract/errors.ts';
 import { isEnvironmentFault } from '../shared/environment-fault.ts';
+import { printableBlock } from '../shared/printable.ts';
 import type { Dispatch } from './program.ts';
-import { printableBlock } from './render/printable.ts';
 import type { Screen } from './render/screen.ts';
 import type { Chunk } from './verb.ts';
 

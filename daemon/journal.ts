@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
+import { errnoOf } from '../shared/errno.ts';
+import { printable } from '../shared/printable.ts';
 import type { Home } from '../shared/store/home.ts';
 
 /** What the supervisor tells of: names of runs and words from closed sets, never what a run or notifier said. */
@@ -20,11 +22,17 @@ export type Journal = (event: Event) => void;
 export function openJournal(home: Home, say: (line: string) => void): Journal {
   mkdirSync(home.stateDir, { recursive: true, mode: 0o700 });
   const destination = pino.destination({ dest: join(home.stateDir, 'liond.log'), sync: true, mode: 0o600 });
+  // A log that cannot be written (a full disk) is said once, and supervision goes on.
+  let isTold = false;
+  destination.on('error', (error: unknown) => {
+    if (!isTold) say(`liond.log cannot be written: ${errnoOf(error) ?? String(error)}`);
+    isTold = true;
+  });
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   return (event) => {
     if (event.event === 'fault') log.error(event);
     else log.info(event);
-    say(sentence(event));
+    say(printable(sentence(event)));
   };
 }
 

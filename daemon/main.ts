@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The only module of `liond` that listens to the process, writes to its streams or sets its exit status. */
+import { mkdirSync, readdirSync } from 'node:fs';
 import type { Event } from './journal.ts';
 import type { Supervisor } from './supervisor.ts';
 
@@ -50,7 +51,11 @@ async function supervise({
 }: Parts): Promise<void> {
   const { engine, configFault } = await openEngine(process.env, process.cwd(), hardStop.signal);
   if (configFault !== null) fail(EX_CONFIG, configFault);
-  const journal = openJournal(engine.home, say);
+  const journal = prepare(() => {
+    mkdirSync(engine.home.jobsDir, { recursive: true, mode: 0o700 });
+    readdirSync(engine.home.jobsDir);
+    return openJournal(engine.home, say);
+  });
   journal({
     event: 'started',
     jobs_dir: engine.home.jobsDir,
@@ -58,6 +63,17 @@ async function supervise({
     pid: process.pid,
   });
   stopOnSignal(startSupervisor(engine, journal), journal);
+}
+
+/** What has to be there before anything is looked after, or in words what is in the way. */
+function prepare<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const path = error instanceof Error && 'path' in error ? ` ${String(error.path)}` : '';
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    return fail(EX_CONFIG, `cannot use${path}: ${code}`);
+  }
 }
 
 /** The first signal stops intake and lets what is under way finish; the second does not wait. */

@@ -33,7 +33,12 @@ export function isPlainlyAlive(engine: Engine, run: OpenRun): boolean {
  * Looks at one run and does what its state asks for, through the same calls readers use. `settled`: it has
  * ended and needs no more looking after; `open`: look again.
  */
-export async function reconcile(engine: Engine, run: OpenRun, journal: Journal): Promise<'settled' | 'open'> {
+export async function reconcile(
+  engine: Engine,
+  run: OpenRun,
+  journal: Journal,
+  tellOf: (runId: string) => Promise<void>,
+): Promise<'settled' | 'open'> {
   // Taken before the read, so that a change in between shows as one.
   const signature = signatureOf(runDirOf(engine.home, run.runId));
   const status = await classify(engine, run.runId, {
@@ -46,15 +51,28 @@ export async function reconcile(engine: Engine, run: OpenRun, journal: Journal):
   run.signature = signature;
   run.claim = status.liveness.alive ? processClaimOf(recordOf(status)) : null;
   run.seenAlive ||= status.liveness.alive;
-  if (status.wonTransition) await tell(engine, run.runId, journal);
+  if (status.wonTransition) await tellOf(run.runId);
   if (status.derived.terminal) {
-    const source = textOf(recordOf(status).get('terminal_source')) || 'recorded';
+    const source = sourceOf(textOf(recordOf(status).get('terminal_source')));
     journal({ event: 'ended', run_id: run.runId, source, outcome: status.derived.outcome ?? 'unknown' });
     return 'settled';
   }
   if (status.refusal !== null) journal({ event: 'refused', run_id: run.runId, code: status.refusal.code });
   pause(engine, run, status.liveness.alive);
   return 'open';
+}
+
+const SOURCES = new Set([
+  'cli_terminal_hook',
+  'lifecycle_cache',
+  'spawn_failure',
+  'mcp_kill',
+  'mcp_orphan_reaper',
+]);
+
+/** A record's own word goes into no log: only the names we know. */
+function sourceOf(recorded: string): string {
+  return SOURCES.has(recorded) ? recorded : 'recorded';
 }
 
 function holdForSurvivors(engine: Engine, run: OpenRun, survivors: readonly number[]): boolean {
@@ -71,7 +89,8 @@ function pause(engine: Engine, run: OpenRun, alive: boolean): void {
   run.notBeforeMs = engine.now() + pauseMs;
 }
 
-async function tell(engine: Engine, runId: string, journal: Journal): Promise<void> {
+/** The first notice of a run that was ended here. */
+export async function tell(engine: Engine, runId: string, journal: Journal): Promise<void> {
   const outcome = await attemptFirstNotice(engine, runId, { role: 'winner' });
   if (outcome.kind === 'settled') {
     journal({ event: 'notice', run_id: runId, state: deliveryStateOf(outcome.delivery) });

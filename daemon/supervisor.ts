@@ -14,7 +14,7 @@ import { runDirOf } from '../shared/store/home.ts';
 import { listRunNames } from '../shared/store/names.ts';
 import { sleep } from '../shared/time/sleep.ts';
 import type { Journal } from './journal.ts';
-import { isPlainlyAlive, reconcile } from './reconcile.ts';
+import { isPlainlyAlive, reconcile, tell } from './reconcile.ts';
 import { newOpenRun, type OpenRun, signatureOf } from './roster.ts';
 
 const PROBE_INTERVAL_MS = 1_000;
@@ -22,6 +22,7 @@ const PROBE_INTERVAL_MS = 1_000;
 const NAME_SWEEP_MS = 15_000;
 /** Runs resolved side by side: one that waits for its lifecycle store holds up no other. */
 const CONCURRENCY = 32;
+const NOTICES_AT_ONCE = 8;
 
 export interface Supervisor {
   /** Resolves when the runs found at start have been gone over once. */
@@ -39,8 +40,9 @@ export function startSupervisor(engine: Engine, journal: Journal): Supervisor {
     started,
     async stop() {
       intake.abort();
+      const finished = state.stopped();
       await loop;
-      await state.idle();
+      await finished;
     },
   };
 }
@@ -50,6 +52,8 @@ class State {
   readonly #known = new Set<string>();
   readonly #underWay = new Set<Promise<void>>();
   readonly #limit = pLimit(CONCURRENCY);
+  readonly #notices = pLimit(NOTICES_AT_ONCE);
+  #stopping = false;
   #rootSeen: string | null = null;
   #namesListedMs = 0;
 
@@ -73,7 +77,8 @@ class State {
     }
   }
 
-  async idle(): Promise<void> {
+  async stopped(): Promise<void> {
+    this.#stopping = true;
     await Promise.all(this.#underWay);
   }
 
@@ -91,13 +96,20 @@ class State {
 
   /** One run's fault is one line in the journal; the others go on. */
   async #reconcile(run: OpenRun): Promise<void> {
+    if (this.#stopping) return;
     try {
-      if ((await reconcile(this.engine, run, this.journal)) === 'settled') this.#open.delete(run.runId);
+      const outcome = await reconcile(this.engine, run, this.journal, (runId) => this.#tell(runId));
+      if (outcome === 'settled') this.#open.delete(run.runId);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       this.journal({ event: 'fault', run_id: run.runId, message });
       run.notBeforeMs = this.engine.now() + NAME_SWEEP_MS;
     }
+  }
+
+  /** What had not begun when we were told to stop stays owed on the record. */
+  #tell(runId: string): Promise<void> {
+    return this.#notices(() => (this.#stopping ? Promise.resolve() : tell(this.engine, runId, this.journal)));
   }
 
   #sweepNames(): void {

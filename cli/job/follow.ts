@@ -3,10 +3,10 @@ import { StringDecoder } from 'node:string_decoder';
 import { statusData } from '../../shared/contract/status-view.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { LIFECYCLE_TIMEOUT_MS } from '../../shared/lifecycle/ask.ts';
+import { printable, printableBlock } from '../../shared/printable.ts';
 import { type RunStatus, STATUS_LOCK_WAIT_MS, statusOf } from '../../shared/run/status.ts';
 import type { Submitted } from '../../shared/submit/submit.ts';
 import { sleep } from '../../shared/time/sleep.ts';
-import { printable, printableBlock } from '../render/printable.ts';
 import type { Answer, Call, Chunk } from '../verb.ts';
 
 const LOOK_INTERVAL_MS = 200;

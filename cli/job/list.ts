@@ -1,9 +1,9 @@
 import { LionError } from '../../shared/contract/errors.ts';
 import type { Row } from '../../shared/contract/row.ts';
+import { printable } from '../../shared/printable.ts';
 import { listRuns } from '../../shared/run/list.ts';
 import { age } from '../render/age.ts';
 import { marksOf } from '../render/marks.ts';
-import { printable } from '../render/printable.ts';
 import { paint, type Screen } from '../render/screen.ts';
 import { table } from '../render/table.ts';
 import type { Answer, Call } from '../verb.ts';

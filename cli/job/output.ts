@@ -5,9 +5,9 @@ import { LIFECYCLE_TIMEOUT_MS } from '../../shared/lifecycle/ask.ts';
 import { listArtifacts } from '../../shared/output/artifacts.ts';
 import { OUTPUT_TAIL_CHARS, readConsole } from '../../shared/output/console.ts';
 import { degradedReason, readManifest } from '../../shared/output/manifest.ts';
+import { printable, printableBlock } from '../../shared/printable.ts';
 import { recordOf, STATUS_LOCK_WAIT_MS, statusOf } from '../../shared/run/status.ts';
 import { resolveRunId } from '../../shared/store/run-id.ts';
-import { printable, printableBlock } from '../render/printable.ts';
 import type { Answer, Call } from '../verb.ts';
 
 /** `lion job output RUN` (ADR-0106 D6, D7): the end of its log, and its artifacts. */

@@ -1,8 +1,8 @@
 import { LionError } from '../../shared/contract/errors.ts';
 import { type Clamped, waitData } from '../../shared/contract/wait-view.ts';
 import type { Engine } from '../../shared/engine.ts';
+import { printable } from '../../shared/printable.ts';
 import { type WaitEntry, type WaitResult, waitForRuns } from '../../shared/run/wait.ts';
-import { printable } from '../render/printable.ts';
 import type { Answer, Call } from '../verb.ts';
 
 export interface WaitOptions {

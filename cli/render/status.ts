@@ -1,8 +1,8 @@
 import type { Jsonable } from '../../shared/json/value.ts';
 import { isObject, toJson } from '../../shared/json/value.ts';
+import { printable, printableBlock } from '../../shared/printable.ts';
 import { age } from './age.ts';
 import { marksOf } from './marks.ts';
-import { printable, printableBlock } from './printable.ts';
 import { paint, type Screen } from './screen.ts';
 
 type Fields = Readonly<Record<string, Jsonable>>;

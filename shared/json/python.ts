@@ -27,9 +27,13 @@ const FLOAT_TEXT = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:
 export function pyFloat(value: Json | undefined): number | null {
   if (value instanceof JsonNumber) return finite(value.value);
   if (typeof value !== 'string') return null;
-  const text = value.trim();
+  const text = value.replace(BLANKS_AROUND, '');
   return FLOAT_TEXT.test(text) ? finite(Number(text.replaceAll('_', ''))) : null;
 }
+
+/** What Python strips: all its blanks, and not the BOM that JavaScript trims. */
+const BLANK = '[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]';
+const BLANKS_AROUND = new RegExp(`^${BLANK}+|${BLANK}+$`, 'g');
 
 function finite(number: number): number | null {
   return Number.isFinite(number) ? number : null;
@@ -40,8 +44,13 @@ function numeric(value: Json | undefined): JsonNumber | null {
   return typeof value === 'boolean' ? new JsonNumber(value ? '1' : '0') : null;
 }
 
+/** Exact, also between an integer and a double; one NaN is as good as another, or such a value never settles. */
 function sameNumber(a: JsonNumber, b: JsonNumber): boolean {
-  return a.isInteger && b.isInteger ? BigInt(a.text) === BigInt(b.text) : a.value === b.value;
+  if (a.isInteger && b.isInteger) return BigInt(a.text) === BigInt(b.text);
+  if (a.isInteger === b.isInteger)
+    return a.value === b.value || (Number.isNaN(a.value) && Number.isNaN(b.value));
+  const [integer, double] = a.isInteger ? [a, b] : [b, a];
+  return Number.isInteger(double.value) && BigInt(integer.text) === BigInt(double.value);
 }
 
 function sameList(left: Json[], right: Json[]): boolean {

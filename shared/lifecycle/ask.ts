@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { Engine } from '../engine.ts';
 import { JsonSyntaxError, parseJson } from '../json/parse.ts';
 import type { Json } from '../json/value.ts';
@@ -21,7 +22,7 @@ export async function askLifecycle(
   const result = await runChild({
     program,
     args: [...words, 'lifecycle', runId, '--machine'],
-    cwd: engine.cwd,
+    cwd: isThere(engine.cwd) ? engine.cwd : '/',
     env: engine.env,
     stdin: null,
     timeoutMs,
@@ -29,6 +30,11 @@ export async function askLifecycle(
     signal: engine.signal,
   });
   return result.kind === 'exited' ? lifecycleEndOf(parseAnswer(result.stdout)) : null;
+}
+
+/** A caller whose directory was removed still has its question asked. */
+function isThere(directory: string): boolean {
+  return statSync(directory, { throwIfNoEntry: false }) !== undefined;
 }
 
 function parseAnswer(output: Buffer): Json {

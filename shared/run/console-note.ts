@@ -1,4 +1,4 @@
-import { appendFileSync, closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { appendFileSync, closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf } from '../errno.ts';
 
@@ -10,6 +10,8 @@ import { errnoOf } from '../errno.ts';
 export function noteInConsole(runDir: string, text: string): void {
   const path = join(runDir, 'console.log');
   try {
+    // Opening a FIFO that nobody reads would hold up the run's last act for ever.
+    if (!(statSync(path, { throwIfNoEntry: false })?.isFile() ?? true)) return;
     const lead = endsInMidLine(path) ? '\n' : '';
     appendFileSync(path, `${lead}[lion] ${text}\n`, { mode: 0o600 });
   } catch (error) {

@@ -4,7 +4,7 @@ import { recordError } from '../contract/record-errors.ts';
 import type { Engine } from '../engine.ts';
 import { LIFECYCLE_TIMEOUT_MS } from '../lifecycle/ask.ts';
 import { runDirOf } from '../store/home.ts';
-import { isRunId, resolveRunId } from '../store/run-id.ts';
+import { resolveRunId } from '../store/run-id.ts';
 import { sleep } from '../time/sleep.ts';
 import { type Bucket, bucketOf } from './partition.ts';
 import { type RunStatus, recordOf, STATUS_LOCK_WAIT_MS, statusOf } from './status.ts';
@@ -46,9 +46,7 @@ export async function waitForRuns(engine: Engine, request: WaitRequest): Promise
   const remainingMs = (): number => request.maxWaitS * 1000 - (performance.now() - started);
   const seenAlive = new Set<string>();
   // Watched before the first look: an end written in between then shows as a change.
-  const wake = watchRuns(
-    request.ids.flatMap((id) => (isText(id) && isRunId(id) ? [runDirOf(engine.home, id)] : [])),
-  );
+  const wake = watchRuns(request.ids.flatMap((id) => runDirFor(engine, id)));
   let waited = false;
   try {
     let entries = await observeAll(engine, request.ids, seenAlive);
@@ -110,6 +108,16 @@ async function observe(engine: Engine, id: unknown, seenAlive: Set<string>): Pro
   } catch (error) {
     if (!(error instanceof LionError)) throw error;
     return { id, status: null, bucket: 'error', error };
+  }
+}
+
+/** Of what cannot be resolved there is nothing to watch; the look says what is wrong with it. */
+function runDirFor(engine: Engine, id: unknown): string[] {
+  try {
+    return isText(id) ? [runDirOf(engine.home, resolveRunId(engine.home, id))] : [];
+  } catch (error) {
+    if (error instanceof LionError) return [];
+    throw error;
   }
 }
 

@@ -25,7 +25,12 @@ const MIN_EPOCH_S = -62_135_596_800;
 const MAX_EPOCH_S = 253_402_300_799;
 
 const DATE = /^(\d{4})-?(\d\d)-?(\d\d)$/;
-const TIME = /^(\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?)?(Z|[+-]\d\d(?::?\d\d(?::?\d\d(?:\.\d+)?)?)?)?$/;
+const ZONE = 'Z|[+-]\\d\\d(?::\\d\\d(?::\\d\\d(?:\\.\\d+)?)?|\\d\\d(?:\\d\\d(?:\\.\\d+)?)?)?';
+/** With colons throughout, or with none. */
+const TIMES = [':', ''].map(
+  (colon) => new RegExp(`^(\\d\\d)(?:${colon}(\\d\\d)(?:${colon}(\\d\\d)(?:[.,](\\d+))?)?)?(${ZONE})?$`),
+);
+const DAY_MS = 86_400_000;
 
 /**
  * Milliseconds since the epoch of what Python 3.11's `datetime.fromisoformat` reads, without a zone taken
@@ -35,7 +40,7 @@ export function parseIso(text: string): number | null {
   const split = /^\d{4}-/.test(text) ? 10 : 8;
   const date = DATE.exec(text.slice(0, split));
   if (date === null) return null;
-  const rest = text.length > split ? TIME.exec(text.slice(split + 1)) : undefined;
+  const rest = text.length > split ? timeOf(text.slice(split + 1)) : undefined;
   if (rest === null || text.length === split + 1) return null;
   const [hour, minute, second] = [rest?.[1], rest?.[2], rest?.[3]].map((part) => Number(part ?? 0)) as [
     number,
@@ -43,10 +48,16 @@ export function parseIso(text: string): number | null {
     number,
   ];
   if (hour > 23 || minute > 59 || second > 59) return null;
+  const zone = zoneMs(rest?.[5]);
+  if (Math.abs(zone) >= DAY_MS) return null;
   const day = dayOf(Number(date[1]), Number(date[2]), Number(date[3]));
   if (day === null) return null;
   const fractionMs = Number(`0.${(rest?.[4] ?? '0').slice(0, 6)}`) * 1000;
-  return day + (hour * 3600 + minute * 60 + second) * 1000 + fractionMs - zoneMs(rest?.[5]);
+  return day + (hour * 3600 + minute * 60 + second) * 1000 + fractionMs - zone;
+}
+
+function timeOf(text: string): RegExpExecArray | null {
+  return TIMES.map((pattern) => pattern.exec(text)).find((match) => match !== null) ?? null;
 }
 
 function dayOf(year: number, month: number, day: number): number | null {

@@ -1,6 +1,6 @@
-import type { Jsonable } from '../../shared/json/value.ts';
-import { JsonNumber, toJson } from '../../shared/json/value.ts';
-import { LINE_STYLE, writeJson } from '../../shared/json/write.ts';
+import type { Jsonable } from './json/value.ts';
+import { JsonNumber, toJson } from './json/value.ts';
+import { LINE_STYLE, writeJson } from './json/write.ts';
 
 /**
  * Records and labels come from elsewhere: control characters, and those that turn text about, are shown as
