@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Engine } from '../engine.ts';
-import type { Json, JsonObject } from '../json/value.ts';
+import { type Json, JsonNumber, type JsonObject } from '../json/value.ts';
 import { processClaimOf } from '../liveness/claim.ts';
 import type { Finding } from '../liveness/finding.ts';
 import { judgeSighting } from '../liveness/judge.ts';
@@ -53,12 +53,22 @@ export async function killRun(
   if (read.state === 'absent') return nothing('no_such_job');
   if (read.state !== 'ok') return nothing(`job_record_${read.state}`);
   const record = read.object.value;
-  if (record.get('run_id') !== runId) return nothing('job_record_names_another_run', record);
+  if (record.get('run_id') !== runId)
+    return { ...nothing('job_record_names_another_run', record), pid: null };
   const target = new Target(engine, groups, runId, record);
+  try {
+    return await killTarget(engine, target, request);
+  } finally {
+    target.release();
+  }
+}
+
+async function killTarget(engine: Engine, target: Target, request: KillRequest): Promise<KillResult> {
+  const ended = hasEnd(target.record) || target.record.get('spawn_state') === 'failed';
   const signalled = target.signal(request.signal);
-  const ended = hasEnd(record) || record.get('spawn_state') === 'failed';
-  if (signalled !== 'signalled') return target.result(signalled, ended);
-  const recorded = await recordKill(engine, runId);
+  // The run may have ended by itself since it was read: the answer does not contradict the disk.
+  if (signalled !== 'signalled') return target.result(signalled, ended || target.hasEndNow());
+  const recorded = await recordKill(engine, target.runId);
   await target.waitUntilGone(request.graceMs);
   if (request.force && target.remaining().length > 0) {
     target.signalAllThatIsLeft(constants.signals.SIGKILL);
@@ -77,10 +87,19 @@ function nothing(reasonCode: KillReason, record: JsonObject | null = null): Kill
   return { reasonCode, killed: false, pid, groupId: null, alreadyEnded: end, remaining: [], escaped: [] };
 }
 
+/** Without a start time that could be one, a group on record is nobody's. Python takes a boolean for a number. */
+function isNumeric(value: Json | undefined): boolean {
+  return value instanceof JsonNumber || typeof value === 'boolean';
+}
+
 /** One run's processes, as its record lets them be known. */
 class Target {
   readonly #claim;
   #signalled = false;
+  /** Known for the run's, and not ours to signal. */
+  #denied = false;
+  /** The leader, once signalled: while the group has a member it keeps naming that group and no other. */
+  #leader: Pin | null = null;
 
   constructor(
     readonly engine: Engine,
@@ -99,17 +118,17 @@ class Target {
     if (found.kind === 'refused') return found.code;
     const pin = this.groups.pin(found.value);
     if (pin === null) return 'process_gone';
-    try {
-      return this.#signalHeld(claim, found.value, pin, number);
-    } finally {
-      pin.close();
-    }
+    const sent = this.#signalHeld(claim, found.value, pin, number);
+    if (sent === 'signalled' && found.value === claim.pid && this.#leader === null) this.#leader = pin;
+    else pin.close();
+    return sent;
   }
 
   #signalHeld(claim: KillClaim, pid: number, pin: Pin, number: number): KillReason {
     const again = this.#identify(claim);
     if (again.kind === 'refused' || again.value !== pid) return 'leader_identity_changed';
     const sent = pin.signalGroup(claim.groupId, number);
+    this.#denied = sent === 'denied';
     if (sent === 'denied') return 'permission_denied';
     if (sent === 'gone') return 'process_gone';
     this.#signalled = true;
@@ -150,7 +169,9 @@ class Target {
 
   /** Each one held, and seen to be this run's once more, before it is signalled. */
   signalAllThatIsLeft(number: number): void {
-    this.signal(number);
+    const sent =
+      this.#claim.kind === 'identified' && this.#leader?.signalGroup(this.#claim.value.groupId, number);
+    if (sent !== 'sent') this.signal(number);
     for (const pid of this.escaped()) {
       const pin = this.groups.pin(pid);
       if (pin === null) continue;
@@ -171,7 +192,10 @@ class Target {
 
   /** Of the group, once it has been proved to be the run's. */
   #members(): number[] {
-    if (!this.#signalled || this.#claim.kind === 'refused') return [];
+    if (this.#claim.kind === 'refused') return [];
+    if (!this.#signalled && !this.#denied)
+      return this.#marked().filter((pid) => this.groups.groupOf(pid) === recordedGroupOf(this.record));
+    if (this.#leader?.groupIsGone()) return [];
     return this.groups.membersOf(this.#claim.value.groupId).map((member) => member.pid);
   }
 
@@ -182,12 +206,24 @@ class Target {
     return marked.map((process) => process.pid).filter((each) => each !== process.pid);
   }
 
+  hasEndNow(): boolean {
+    const read = readRecord(runDirOf(this.engine.home, this.runId));
+    return read.state === 'ok' && hasEnd(read.object.value);
+  }
+
+  release(): void {
+    this.#leader?.close();
+  }
+
   result(reasonCode: KillReason, alreadyEnded: boolean): KillResult {
     return {
       reasonCode,
       killed: this.#signalled,
       pid: this.record.get('pid') ?? null,
-      groupId: reasonCode === 'no_pid_on_record' ? null : recordedGroupOf(this.record),
+      groupId:
+        reasonCode === 'no_pid_on_record' || !isNumeric(this.record.get('pid_create_time'))
+          ? null
+          : recordedGroupOf(this.record),
       alreadyEnded,
       remaining: this.remaining(),
       escaped: this.escaped(),

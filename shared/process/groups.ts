@@ -15,6 +15,8 @@ export interface Pin {
   signal(number: number): 'sent' | 'gone' | 'denied';
   /** All of the group it belongs to. */
   signalGroup(groupId: number, number: number): 'sent' | 'gone' | 'denied';
+  /** True only where the system says so: the number may be another group's by now. */
+  groupIsGone(): boolean;
   close(): void;
 }
 

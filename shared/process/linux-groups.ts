@@ -66,10 +66,12 @@ function pinned(fd: number): Pin {
     signal: (number) => send(number, 0) as ReturnType<Pin['signal']>,
     signalGroup(groupId, number) {
       const sent = send(number, PIDFD_SIGNAL_PROCESS_GROUP);
-      if (sent !== 'unsupported') return sent;
-      // Before 6.9: the process that is held is asked for once more, then its group by number.
+      if (sent === 'sent' || sent === 'denied') return sent;
+      // The kernel takes what is held for the group's leader, and knows no such flag before 6.9. A member that
+      // leads none is asked for once more, then its group is signalled by number.
       return send(0, 0) === 'gone' ? 'gone' : signalVia(-groupId).signal(number);
     },
+    groupIsGone: () => send(0, PIDFD_SIGNAL_PROCESS_GROUP) === 'gone',
     close: () => closeSync(fd),
   };
 }

@@ -6,6 +6,7 @@ export function signalVia(pid: number): Pin {
   return {
     signal: (number) => send(pid, number),
     signalGroup: (groupId, number) => send(-groupId, number),
+    groupIsGone: () => false,
     close: () => undefined,
   };
 }

@@ -13,7 +13,6 @@ shift 3
 code=$?
 status=failed
 [ "$code" -eq 0 ] && status=completed
-cd / 2>/dev/null
 for try in 1 2 3 4 5; do
   "$node" "$main" hook terminal --run-id "$run" --status "$status" --exit-code "$code"
   said=$?

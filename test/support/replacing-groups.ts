@@ -41,6 +41,7 @@ export function replacingGroups(
       return {
         signal: (number) => signalling(() => pin.signal(number)),
         signalGroup: (groupId, number) => signalling(() => pin.signalGroup(groupId, number)),
+        groupIsGone: () => pin.groupIsGone(),
         close: () => pin.close(),
       };
     },
