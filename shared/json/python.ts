@@ -27,13 +27,26 @@ const FLOAT_TEXT = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:
 export function pyFloat(value: Json | undefined): number | null {
   if (value instanceof JsonNumber) return finite(value.value);
   if (typeof value !== 'string') return null;
-  const text = value.replace(BLANKS_AROUND, '');
+  const text = inAscii(value).replace(/^[\t-\r ]+|[\t-\r ]+$/g, '');
   return FLOAT_TEXT.test(text) ? finite(Number(text.replaceAll('_', ''))) : null;
 }
 
-/** What Python strips: all its blanks, and not the BOM that JavaScript trims. */
-const BLANK = '[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]';
-const BLANKS_AROUND = new RegExp(`^${BLANK}+|${BLANK}+$`, 'g');
+/** Blanks that Python strips beside those of C, and not the BOM that JavaScript trims. */
+const BLANK = /[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/g;
+
+/** As Python reads a number: the digits and blanks of any script, but in pure ASCII only the blanks of C. */
+function inAscii(text: string): string {
+  if (/^[\0-\x7f]*$/.test(text)) return text;
+  return text.replace(BLANK, ' ').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
+}
+
+/** Digits stand in the tables of Unicode in runs of ten, from 0. */
+function digitValue(digit: string): number {
+  const code = digit.codePointAt(0) ?? 0;
+  let first = code;
+  while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first -= 1;
+  return (code - first) % 10;
+}
 
 function finite(number: number): number | null {
   return Number.isFinite(number) ? number : null;

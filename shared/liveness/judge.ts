@@ -72,9 +72,12 @@ function isOfEarlierBoot(recorded: Origin | null, ground: Ground): boolean {
   return ground.localFilesystem;
 }
 
-/** The contradiction guard: a mark found refutes death, a mark missing proves nothing. */
-export function withMarks(finding: Finding, claim: ProcessClaim, scan: MarkScan, here: Origin): Finding {
-  if (!isConclusive(finding) || (finding === 'pid_recycled' && ticksCount(claim, here))) return finding;
+/**
+ * The contradiction guard: a mark found refutes death, a mark missing proves nothing. Start ticks are guarded as
+ * well: a time namespace shifts them.
+ */
+export function withMarks(finding: Finding, scan: MarkScan): Finding {
+  if (!isConclusive(finding)) return finding;
   if (scan.marked.some((process) => process.role === 'nested')) return 'in_other_namespace';
   if (scan.marked.some((process) => process.role === 'holder')) return 'mark_contradicts';
   return scan.unreadableCandidate ? 'candidate_unreadable' : finding;

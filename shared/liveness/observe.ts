@@ -39,6 +39,6 @@ export function observeLiveness(
   const owner = statSync(runDir, { throwIfNoEntry: false });
   if (owner === undefined) return { liveness: livenessOf('unjudgeable'), survivors: [] };
   const scan = processes.scanForMark(runId, claim.pid, owner.uid);
-  const guarded = withMarks(finding, claim, scan, standpoint.origin);
+  const guarded = withMarks(finding, scan);
   return { liveness: livenessOf(guarded), survivors: scan.marked.map((process) => process.pid) };
 }

@@ -26,7 +26,7 @@ function groupOf(pid: number): number | null {
 
 /** The kernel says who is in the group, also of a process whose /proc entry is hidden. */
 function membersOf(groupId: number): GroupMember[] {
-  return listPids().flatMap((pid) => {
+  return (listPids() ?? []).flatMap((pid) => {
     if (groupOf(pid) !== groupId) return [];
     const stat = readStat(`/proc/${pid}`);
     if (stat === 'missing') return [];

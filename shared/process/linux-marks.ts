@@ -18,11 +18,13 @@ import { MARK_VARIABLE, type MarkedProcess, type MarkScan } from './table.ts';
 export function scanForMark(runId: string, pid: number, ownerUid: number): MarkScan {
   const mark = Buffer.from(`${MARK_VARIABLE}=${runId}\0`);
   const marked: MarkedProcess[] = [];
-  let unreadableCandidate = false;
-  for (const candidate of listPids()) {
+  const pids = listPids();
+  let unreadableCandidate = pids === null || hidesOwners(ownerUid);
+  for (const candidate of pids ?? []) {
     const environment = readEnvironment(candidate);
     if (environment === 'missing') continue;
-    if (environment === 'unreadable') {
+    // Empty: it is in the middle of an execve.
+    if (environment === 'unreadable' || environment.length === 0) {
       unreadableCandidate ||= mayBeTheRun(candidate, pid, ownerUid);
     } else if (carries(environment, mark)) {
       marked.push({ pid: candidate, role: roleOf(readIdentity(candidate), pid) });
@@ -34,9 +36,10 @@ export function scanForMark(runId: string, pid: number, ownerUid: number): MarkS
 /** A zombie leader has no environment of its own any more; its live tasks still share one. */
 export function readEnvironment(pid: number): ProcRead<Buffer> {
   const own = readBytes(`/proc/${pid}/environ`);
-  if (typeof own === 'string' || own.length > 0) return own;
+  if (own === 'unreadable' || (typeof own !== 'string' && own.length > 0)) return own;
   const stat = readStat(`/proc/${pid}`);
-  if (typeof stat === 'string' || !isDead(stat.state)) return own;
+  if (typeof stat === 'string') return stat;
+  if (!isDead(stat.state)) return own;
   for (const task of liveTasks(pid)) {
     const shared = readBytes(`/proc/${pid}/task/${task}/environ`);
     if (typeof shared === 'string' || shared.length > 0) return shared;
@@ -48,12 +51,18 @@ function liveTasks(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/task`).filter((task) => {
       const stat = readStat(`/proc/${pid}/task/${task}`);
-      return typeof stat === 'object' && !isDead(stat.state);
+      return stat === 'unreadable' || (typeof stat === 'object' && !isDead(stat.state));
     });
   } catch (error) {
     if (errnoOf(error) === null) throw error;
     return [];
   }
+}
+
+/** A /proc that hides process 1 from us hides every process of another user. */
+function hidesOwners(ownerUid: number): boolean {
+  const uid = process.geteuid?.();
+  return uid !== 0 && uid !== ownerUid && typeof readStat('/proc/1') === 'string';
 }
 
 function carries(environment: Buffer, mark: Buffer): boolean {
@@ -67,7 +76,7 @@ function carries(environment: Buffer, mark: Buffer): boolean {
 function roleOf(identity: ProcRead<ProcIdentity>, pid: number): MarkedProcess['role'] {
   if (typeof identity === 'string') return 'other';
   if (identity.tgid === pid && identity.nsPids[0] === pid) return 'holder';
-  return identity.nsPids.length > 1 && identity.nsPids.at(-1) === pid ? 'nested' : 'other';
+  return identity.nsPids.slice(1).includes(pid) ? 'nested' : 'other';
 }
 
 /** Another user's process on the number is not a candidate: the run is its directory's owner's. */

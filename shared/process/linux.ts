@@ -55,11 +55,9 @@ function birthOf(pid: number): { createTime: number | null; startTicks: number |
 /** The main thread may exit before the others: a zombie leader is dead only when they are. */
 function lifeOfTasks(pid: number): 'some live' | 'none live' | 'unknown' {
   try {
-    const live = readdirSync(`/proc/${pid}/task`).some((task) => {
-      const stat = readStat(`/proc/${pid}/task/${task}`);
-      return typeof stat === 'object' && !isDead(stat.state);
-    });
-    return live ? 'some live' : 'none live';
+    const stats = readdirSync(`/proc/${pid}/task`).map((task) => readStat(`/proc/${pid}/task/${task}`));
+    if (stats.some((stat) => typeof stat === 'object' && !isDead(stat.state))) return 'some live';
+    return stats.includes('unreadable') ? 'unknown' : 'none live';
   } catch (error) {
     if (errnoOf(error) === null) throw error;
     return hasCode(error, 'ENOENT', 'ESRCH') ? 'none live' : 'unknown';

@@ -26,13 +26,13 @@ export function parseStat(text: string): ProcStat {
   return { state: fields[0] ?? '?', groupId: Number(fields[2]), startTicks: Number(fields[19]) };
 }
 
-export function listPids(): number[] {
+/** Null where /proc cannot be listed: that is not an empty list, and proves nothing. */
+export function listPids(): number[] | null {
   try {
     return readdirSync('/proc').map(Number).filter(Number.isInteger);
   } catch (error) {
-    // Without /proc nothing is sighted either, so nothing is ended on an empty list's word.
     if (errnoOf(error) === null) throw error;
-    return [];
+    return null;
   }
 }
 

@@ -226,11 +226,9 @@ describe('the contradiction guard', () => {
     ],
   ])('with %s', (_, scan, expected) => {
     for (const finding of GONE) {
-      expect(withMarks(finding, claimOf(null), scan, HERE)).toBe(
-        expected === 'as it was' ? finding : expected,
-      );
+      expect(withMarks(finding, scan)).toBe(expected === 'as it was' ? finding : expected);
     }
-    for (const finding of NOT_GONE) expect(withMarks(finding, claimOf(null), scan, HERE)).toBe(finding);
+    for (const finding of NOT_GONE) expect(withMarks(finding, scan)).toBe(finding);
   });
 });
 
@@ -271,7 +269,7 @@ describe('every judgement', () => {
     fc.assert(
       fc.property(anyClaim, anySighting, anyGround, anyScan, (claim, sighting, ground, scan) => {
         const seen = judgeSighting(claim, sighting, ground);
-        const finding = withMarks(withinBoundary(seen, claim, ground), claim, scan, HERE);
+        const finding = withMarks(withinBoundary(seen, claim, ground), scan);
         if (livenessOf(finding).conclusion !== 'process_gone') return;
         const evidence: Partial<Record<Finding, boolean>> = {
           pid_absent: sighting?.kind === 'absent',
@@ -290,7 +288,7 @@ describe('every judgement', () => {
     const anyFinding = fc.constantFrom<Finding[]>(...GONE, ...NOT_GONE);
     fc.assert(
       fc.property(anyFinding, anyClaim, anyGround, anyScan, (finding, claim, ground, scan) => {
-        for (const after of [withinBoundary(finding, claim, ground), withMarks(finding, claim, scan, HERE)]) {
+        for (const after of [withinBoundary(finding, claim, ground), withMarks(finding, scan)]) {
           if (!isConclusive(finding)) expect(after).toBe(finding);
           else if (after !== finding) expect(isConclusive(after)).toBe(false);
         }
