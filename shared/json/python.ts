@@ -57,22 +57,30 @@ function numeric(value: Json | undefined): JsonNumber | null {
   return typeof value === 'boolean' ? new JsonNumber(value ? '1' : '0') : null;
 }
 
-/** Exact, also between an integer and a double; one NaN is as good as another, or such a value never settles. */
+/** Exact, also between an integer and a double. */
 function sameNumber(a: JsonNumber, b: JsonNumber): boolean {
   if (a.isInteger && b.isInteger) return BigInt(a.text) === BigInt(b.text);
-  if (a.isInteger === b.isInteger)
-    return a.value === b.value || (Number.isNaN(a.value) && Number.isNaN(b.value));
+  if (a.isInteger === b.isInteger) return a.value === b.value;
   const [integer, double] = a.isInteger ? [a, b] : [b, a];
   return Number.isInteger(double.value) && BigInt(integer.text) === BigInt(double.value);
 }
 
+/** Python's json gives one NaN for all, and within a list or an object what is the same is equal. */
+function sameItem(left: Json, right: Json | undefined): boolean {
+  return (isNaNumber(left) && isNaNumber(right)) || pyEqual(left, right);
+}
+
+function isNaNumber(value: Json | undefined): boolean {
+  return value instanceof JsonNumber && Number.isNaN(value.value);
+}
+
 function sameList(left: Json[], right: Json[]): boolean {
-  return left.length === right.length && left.every((item, index) => pyEqual(item, right[index]));
+  return left.length === right.length && left.every((item, index) => sameItem(item, right[index]));
 }
 
 function sameMap(left: Map<string, Json>, right: Map<string, Json>): boolean {
   return (
     left.size === right.size &&
-    [...left].every(([key, item]) => right.has(key) && pyEqual(item, right.get(key)))
+    [...left].every(([key, item]) => right.has(key) && sameItem(item, right.get(key)))
   );
 }
