@@ -9,7 +9,7 @@ import { LionError } from '../shared/contract/errors.ts';
 import type { Engine } from '../shared/engine.ts';
 import { errnoOf } from '../shared/errno.ts';
 import { readRecord } from '../shared/record/read.ts';
-import { hasEnd } from '../shared/run/end.ts';
+import { isOver } from '../shared/run/end.ts';
 import { runDirOf } from '../shared/store/home.ts';
 import { listRunNames } from '../shared/store/names.ts';
 import { sleep } from '../shared/time/sleep.ts';
@@ -136,8 +136,7 @@ class State {
   #admit(name: string): void {
     this.#known.add(name);
     const read = readRecord(runDirOf(this.engine.home, name));
-    const ended =
-      read.state === 'ok' && (hasEnd(read.object.value) || read.object.value.get('spawn_state') === 'failed');
+    const ended = read.state === 'ok' && isOver(read.object.value);
     if (!ended) this.#open.set(name, newOpenRun(name));
   }
 

@@ -5,6 +5,7 @@
  */
 import { type Json, JsonNumber, type JsonObject } from '../json/value.ts';
 import type { Finding } from '../liveness/finding.ts';
+import { CREATE_TIME_TOLERANCE_S } from '../liveness/judge.ts';
 import type { GroupMember } from '../process/groups.ts';
 import type { KillReason } from './reason.ts';
 
@@ -30,9 +31,14 @@ export function killClaimOf(record: JsonObject, pid: number | null): Identified<
   return { kind: 'identified', value: { pid, groupId, createTime: createTime.value } };
 }
 
-/** A group that can be signalled: not ours by 0, not everyone's by 1, not a boolean. */
+/**
+ * A group that can be signalled: not ours by 0, not everyone's by 1, not a boolean. Beside a start time that
+ * can be none it is nobody's; a boolean is a number there, as Python has it.
+ */
 export function recordedGroupOf(record: JsonObject): number | null {
   const group: Json | undefined = record.get('pgid');
+  const createTime = record.get('pid_create_time');
+  if (!(createTime instanceof JsonNumber) && typeof createTime !== 'boolean') return null;
   if (!(group instanceof JsonNumber) || !group.isInteger) return null;
   return group.value > 1 && Number.isSafeInteger(group.value) ? group.value : null;
 }
@@ -58,9 +64,6 @@ export function identifyLeader(
   }
 }
 
-/** As for liveness: apart by more than this is another time. */
-const TOLERANCE_S = 0.1;
-
 /** By a marked member. One doubt about any member outweighs it only where the marks themselves disagree. */
 export function identifyGroup(
   members: readonly GroupMember[],
@@ -76,7 +79,7 @@ export function identifyGroup(
   if (members.some((member) => member.createTime === null)) return refused('group_scan_incomplete');
   if (own !== undefined) return { kind: 'identified', value: own.pid };
   const oldest = Math.min(...members.map((member) => member.createTime ?? Number.NaN));
-  if (oldest < claim.createTime - TOLERANCE_S) return refused('group_predates_run');
+  if (oldest < claim.createTime - CREATE_TIME_TOLERANCE_S) return refused('group_predates_run');
   const unread = members.some((member) => member.mark === 'unreadable');
   return refused(unread ? 'group_scan_incomplete' : 'group_ownership_unproven');
 }

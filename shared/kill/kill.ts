@@ -5,14 +5,13 @@
 import { statSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Engine } from '../engine.ts';
-import { type Json, JsonNumber, type JsonObject } from '../json/value.ts';
+import type { Json, JsonObject } from '../json/value.ts';
 import { processClaimOf } from '../liveness/claim.ts';
 import type { Finding } from '../liveness/finding.ts';
-import { judgeSighting } from '../liveness/judge.ts';
+import { sightClaim } from '../liveness/observe.ts';
 import type { Pin, ProcessGroups } from '../process/groups.ts';
 import { readRecord } from '../record/read.ts';
-import { hasEnd } from '../run/end.ts';
-import { isLocalFilesystem } from '../store/filesystem.ts';
+import { hasEnd, isOver } from '../run/end.ts';
 import { runDirOf } from '../store/home.ts';
 import { sleep } from '../time/sleep.ts';
 import { identifyGroup, identifyLeader, type KillClaim, killClaimOf, recordedGroupOf } from './identify.ts';
@@ -53,8 +52,7 @@ export async function killRun(
   if (read.state === 'absent') return nothing('no_such_job');
   if (read.state !== 'ok') return nothing(`job_record_${read.state}`);
   const record = read.object.value;
-  if (record.get('run_id') !== runId)
-    return { ...nothing('job_record_names_another_run', record), pid: null };
+  if (record.get('run_id') !== runId) return nothing('job_record_names_another_run', hasEnd(record));
   const target = new Target(engine, groups, runId, record);
   try {
     return await killTarget(engine, target, request);
@@ -64,13 +62,13 @@ export async function killRun(
 }
 
 async function killTarget(engine: Engine, target: Target, request: KillRequest): Promise<KillResult> {
-  const ended = hasEnd(target.record) || target.record.get('spawn_state') === 'failed';
+  const ended = isOver(target.record);
   const signalled = target.signal(request.signal);
   // The run may have ended by itself since it was read: the answer does not contradict the disk.
   if (signalled !== 'signalled') return target.result(signalled, ended || target.hasEndNow());
   const recorded = await recordKill(engine, target.runId);
   await target.waitUntilGone(request.graceMs);
-  if (request.force && target.remaining().length > 0) {
+  if (request.force && target.left().remaining.length > 0) {
     target.signalAllThatIsLeft(constants.signals.SIGKILL);
     await target.waitUntilGone(Math.max(request.graceMs, FORCE_GRACE_MS));
   }
@@ -81,19 +79,13 @@ async function killTarget(engine: Engine, target: Target, request: KillRequest):
 /** A killed process may take a moment to be torn down. */
 const FORCE_GRACE_MS = 2_000;
 
-function nothing(reasonCode: KillReason, record: JsonObject | null = null): KillResult {
-  const pid = record?.get('pid') ?? null;
-  const end = record !== null && hasEnd(record);
-  return { reasonCode, killed: false, pid, groupId: null, alreadyEnded: end, remaining: [], escaped: [] };
-}
-
-/** Without a start time that could be one, a group on record is nobody's. Python takes a boolean for a number. */
-function isNumeric(value: Json | undefined): boolean {
-  return value instanceof JsonNumber || typeof value === 'boolean';
+function nothing(reasonCode: KillReason, alreadyEnded = false): KillResult {
+  return { reasonCode, killed: false, pid: null, groupId: null, alreadyEnded, remaining: [], escaped: [] };
 }
 
 /** One run's processes, as its record lets them be known. */
 class Target {
+  readonly #process;
   readonly #claim;
   #signalled = false;
   /** Known for the run's, and not ours to signal. */
@@ -107,7 +99,8 @@ class Target {
     readonly runId: string,
     readonly record: JsonObject,
   ) {
-    this.#claim = killClaimOf(record, processClaimOf(record).pid);
+    this.#process = processClaimOf(record);
+    this.#claim = killClaimOf(record, this.#process.pid);
   }
 
   /** Sends to the group, through a process of it that is held while it is looked at again. */
@@ -147,13 +140,9 @@ class Target {
   }
 
   #look(): Finding {
-    const claim = processClaimOf(this.record);
     const { processes, config, home } = this.engine;
-    return judgeSighting(claim, claim.pid === null ? null : processes.sight(claim.pid), {
-      standpoint: processes.standpoint(),
-      localFilesystem: isLocalFilesystem(runDirOf(home, this.runId)),
-      judgeUnowned: config.judgeUnownedRecords,
-    });
+    const runDir = runDirOf(home, this.runId);
+    return sightClaim(processes, runDir, this.#process, config.judgeUnownedRecords).finding;
   }
 
   async waitUntilGone(graceMs: number): Promise<void> {
@@ -172,36 +161,38 @@ class Target {
     const sent =
       this.#claim.kind === 'identified' && this.#leader?.signalGroup(this.#claim.value.groupId, number);
     if (sent !== 'sent') this.signal(number);
-    for (const pid of this.escaped()) {
+    for (const pid of this.left().escaped) {
       const pin = this.groups.pin(pid);
       if (pin === null) continue;
-      if (this.escaped().includes(pid)) pin.signal(number);
+      if (this.left().escaped.includes(pid)) pin.signal(number);
       pin.close();
     }
   }
 
-  remaining(): number[] {
-    return [...new Set([...this.#members(), ...this.#marked()])].sort((a, b) => a - b);
-  }
-
-  /** Marked processes outside the group. This very call may run inside the run: it is not counted. */
-  escaped(): number[] {
+  /** One look: what lives of the run, and which of that is outside the group. */
+  left(): Pick<KillResult, 'remaining' | 'escaped'> {
     const members = new Set(this.#members());
-    return this.#marked().filter((pid) => !members.has(pid));
+    const marked = this.#marked();
+    return {
+      remaining: [...new Set([...members, ...marked])].sort((a, b) => a - b),
+      escaped: marked.filter((pid) => !members.has(pid)),
+    };
   }
 
-  /** Of the group, once it has been proved to be the run's. */
+  /** Of the group: all, once it has been proved to be the run's, until then those that carry its mark. */
   #members(): number[] {
     if (this.#claim.kind === 'refused') return [];
+    const { groupId } = this.#claim.value;
     if (!this.#signalled && !this.#denied)
-      return this.#marked().filter((pid) => this.groups.groupOf(pid) === recordedGroupOf(this.record));
+      return this.#marked().filter((pid) => this.groups.groupOf(pid) === groupId);
     if (this.#leader?.groupIsGone()) return [];
-    return this.groups.membersOf(this.#claim.value.groupId).map((member) => member.pid);
+    return this.groups.membersOf(groupId).map((member) => member.pid);
   }
 
+  /** This very call may run inside the run: it is not counted. */
   #marked(): number[] {
     const owner = statSync(runDirOf(this.engine.home, this.runId), { throwIfNoEntry: false });
-    const pid = processClaimOf(this.record).pid ?? 0;
+    const pid = this.#process.pid ?? 0;
     const { marked } = this.engine.processes.scanForMark(this.runId, pid, owner?.uid ?? 0);
     return marked.map((process) => process.pid).filter((each) => each !== process.pid);
   }
@@ -220,13 +211,9 @@ class Target {
       reasonCode,
       killed: this.#signalled,
       pid: this.record.get('pid') ?? null,
-      groupId:
-        reasonCode === 'no_pid_on_record' || !isNumeric(this.record.get('pid_create_time'))
-          ? null
-          : recordedGroupOf(this.record),
+      groupId: reasonCode === 'no_pid_on_record' ? null : recordedGroupOf(this.record),
       alreadyEnded,
-      remaining: this.remaining(),
-      escaped: this.escaped(),
+      ...this.left(),
     };
   }
 }

@@ -4,7 +4,7 @@ import { resolveNotifier } from '../notify/notifier.ts';
 import { owedAfterGrace, withOwed } from '../notify/owed.ts';
 import { type Mutation, mutateRecord } from '../record/mutate.ts';
 import { readRecord } from '../record/read.ts';
-import { hasEnd } from '../run/end.ts';
+import { isOver } from '../run/end.ts';
 import { WRITER_LOCK_WAIT_MS } from '../run/mark-terminal.ts';
 import { runDirOf } from '../store/home.ts';
 import { formatIso } from '../time/iso.ts';
@@ -23,7 +23,7 @@ export async function recordKill(
   const owed = notifier === null || notifier.kind === 'none' ? { owed: false } : owedAfterGrace(engine.now());
   const options = { waitMs: WRITER_LOCK_WAIT_MS, signal: engine.signal };
   return mutateRecord(runDirOf(engine.home, runId), runId, options, (record) => {
-    if (hasEnd(record) || record.get('spawn_state') === 'failed') {
+    if (isOver(record)) {
       return { verdict: 'already_ended', set: new Map<string, Json>([['group_reaped_at', toJson(at)]]) };
     }
     const end = new Map<string, Json>([

@@ -7,7 +7,7 @@ import type { ProcessClaim } from './claim.ts';
 import { type Finding, isConclusive } from './finding.ts';
 
 /** Recorded against live start time. A clock step moves the live one; the mark then speaks. */
-const CREATE_TIME_TOLERANCE_S = 0.1;
+export const CREATE_TIME_TOLERANCE_S = 0.1;
 
 export interface Ground {
   readonly standpoint: Standpoint;

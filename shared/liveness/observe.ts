@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { ProcessTable } from '../process/table.ts';
 import { isLocalFilesystem } from '../store/filesystem.ts';
 import type { ProcessClaim } from './claim.ts';
-import { isConclusive, type Liveness, livenessOf } from './finding.ts';
+import { type Finding, isConclusive, type Liveness, livenessOf } from './finding.ts';
 import { type Ground, judgeSighting, withinBoundary, withMarks } from './judge.ts';
 
 export interface Observation {
@@ -25,14 +25,8 @@ export function observeLiveness(
   claim: ProcessClaim,
   policy: LivenessPolicy,
 ): Observation {
-  const standpoint = processes.standpoint();
-  const sighting = claim.pid === null ? null : processes.sight(claim.pid);
-  const ground: Ground = {
-    standpoint,
-    localFilesystem: isLocalFilesystem(runDir),
-    judgeUnowned: policy.judgeUnowned,
-  };
-  const finding = withinBoundary(judgeSighting(claim, sighting, ground), claim, ground);
+  const sighted = sightClaim(processes, runDir, claim, policy.judgeUnowned);
+  const finding = withinBoundary(sighted.finding, claim, sighted.ground);
   if (!isConclusive(finding) || !policy.guard || claim.pid === null) {
     return { liveness: livenessOf(finding), survivors: [] };
   }
@@ -41,4 +35,20 @@ export function observeLiveness(
   const scan = processes.scanForMark(runId, claim.pid, owner.uid);
   const guarded = withMarks(finding, scan);
   return { liveness: livenessOf(guarded), survivors: scan.marked.map((process) => process.pid) };
+}
+
+/** What the pid alone tells, and from what ground: neither boundary nor mark has been asked yet. */
+export function sightClaim(
+  processes: ProcessTable,
+  runDir: string,
+  claim: ProcessClaim,
+  judgeUnowned: boolean,
+): { readonly finding: Finding; readonly ground: Ground } {
+  const ground = {
+    standpoint: processes.standpoint(),
+    localFilesystem: isLocalFilesystem(runDir),
+    judgeUnowned,
+  };
+  const sighting = claim.pid === null ? null : processes.sight(claim.pid);
+  return { finding: judgeSighting(claim, sighting, ground), ground };
 }

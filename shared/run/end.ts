@@ -4,3 +4,8 @@ import type { JsonObject } from '../json/value.ts';
 export function hasEnd(record: JsonObject): boolean {
   return (record.get('finished_at') ?? null) !== null;
 }
+
+/** Ended, or never started: nothing more will happen to it. */
+export function isOver(record: JsonObject): boolean {
+  return hasEnd(record) || record.get('spawn_state') === 'failed';
+}
