@@ -1,13 +1,13 @@
-import { readdirSync } from 'node:fs';
-import { errnoOf } from '../errno.ts';
 import {
   isDead,
   listPids,
   type ProcIdentity,
   type ProcRead,
+  type ProcTask,
   readBytes,
   readIdentity,
   readStat,
+  readTasks,
 } from './proc-files.ts';
 import { MARK_VARIABLE, type MarkedProcess, type MarkScan } from './table.ts';
 
@@ -41,22 +41,17 @@ export function readEnvironment(pid: number): ProcRead<Buffer> {
   if (typeof stat === 'string') return stat;
   if (!isDead(stat.state)) return own;
   for (const task of liveTasks(pid)) {
-    const shared = readBytes(`/proc/${pid}/task/${task}/environ`);
+    const shared = readBytes(`${task.path}/environ`);
     if (typeof shared === 'string' || shared.length > 0) return shared;
   }
   return 'missing';
 }
 
-function liveTasks(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).filter((task) => {
-      const stat = readStat(`/proc/${pid}/task/${task}`);
-      return stat === 'unreadable' || (typeof stat === 'object' && !isDead(stat.state));
-    });
-  } catch (error) {
-    if (errnoOf(error) === null) throw error;
-    return [];
-  }
+/** Those that live, or may. */
+function liveTasks(pid: number): readonly ProcTask[] {
+  const tasks = readTasks(pid);
+  if (typeof tasks === 'string') return [];
+  return tasks.filter(({ stat }) => (typeof stat === 'object' ? !isDead(stat.state) : stat === 'unreadable'));
 }
 
 /** A /proc that hides process 1 from us hides every process of another user. */

@@ -1,8 +1,8 @@
-import { readdirSync, readlinkSync } from 'node:fs';
-import { errnoOf, hasCode } from '../errno.ts';
+import { readlinkSync } from 'node:fs';
+import { errnoOf } from '../errno.ts';
 import { hostIdFrom } from './host-id.ts';
 import { scanForMark } from './linux-marks.ts';
-import { createTimeOf, isDead, readStat, readText } from './proc-files.ts';
+import { createTimeOf, isDead, readStat, readTasks, readText } from './proc-files.ts';
 import { signalZero } from './signal-zero.ts';
 import type { ProcessTable, Sighting, Standpoint } from './table.ts';
 
@@ -52,16 +52,11 @@ function birthOf(pid: number): { createTime: number | null; startTicks: number |
   return { createTime: createTimeOf(stat), startTicks: stat.startTicks };
 }
 
-/** The main thread may exit before the others: a zombie leader is dead only when they are. */
 function lifeOfTasks(pid: number): 'some live' | 'none live' | 'unknown' {
-  try {
-    const stats = readdirSync(`/proc/${pid}/task`).map((task) => readStat(`/proc/${pid}/task/${task}`));
-    if (stats.some((stat) => typeof stat === 'object' && !isDead(stat.state))) return 'some live';
-    return stats.includes('unreadable') ? 'unknown' : 'none live';
-  } catch (error) {
-    if (errnoOf(error) === null) throw error;
-    return hasCode(error, 'ENOENT', 'ESRCH') ? 'none live' : 'unknown';
-  }
+  const tasks = readTasks(pid);
+  if (typeof tasks === 'string') return tasks === 'missing' ? 'none live' : 'unknown';
+  if (tasks.some(({ stat }) => typeof stat === 'object' && !isDead(stat.state))) return 'some live';
+  return tasks.some(({ stat }) => stat === 'unreadable') ? 'unknown' : 'none live';
 }
 
 function ownNamespace(): number | null {

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { errnoOf } from '../errno.ts';
+import { errnoOf, hasCode } from '../errno.ts';
 
 /** The kernel's USER_HZ: fixed at 100 in its interface on every architecture that runs Node. */
 export const CLOCK_TICKS_PER_S = 100;
@@ -24,6 +24,23 @@ export function readStat(path: string): ProcRead<ProcStat> {
 export function parseStat(text: string): ProcStat {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return { state: fields[0] ?? '?', groupId: Number(fields[2]), startTicks: Number(fields[19]) };
+}
+
+export interface ProcTask {
+  /** `/proc/<pid>/task/<tid>` */
+  readonly path: string;
+  readonly stat: ProcRead<ProcStat>;
+}
+
+/** The main thread may exit before the others: a zombie leader is dead only when they all are. */
+export function readTasks(pid: number): ProcRead<readonly ProcTask[]> {
+  const dir = `/proc/${pid}/task`;
+  try {
+    return readdirSync(dir).map((task) => ({ path: `${dir}/${task}`, stat: readStat(`${dir}/${task}`) }));
+  } catch (error) {
+    if (errnoOf(error) === null) throw error;
+    return hasCode(error, 'ENOENT', 'ESRCH') ? 'missing' : 'unreadable';
+  }
 }
 
 /** Null where /proc cannot be listed: that is not an empty list, and proves nothing. */
