@@ -263,22 +263,24 @@ describe('the notice of a hook', () => {
     await inWorld(async (world) => {
       const args = ['{run_id}', '{status}', '{label}', '{target}', '{sender}'];
       const notifier = makeNotifier(world, 'notifier', '', args);
+      const never = join(world.root, 'never');
+      const label = `a label; $(touch ${never}) \`x\``;
       layAdvisory(world, RUN, {
-        label: 'a label; $(touch /tmp/never) `x`',
+        label,
         notify_command: notifier.command,
         notify_target: 'ops',
         notify_sender: 'me',
       });
       await runLion(hook('--status', 'failed'), world);
       const [call] = notifier.calls();
-      expect(call?.args).toEqual([RUN, 'failed', 'a label; $(touch /tmp/never) `x`', 'ops', 'me']);
+      expect(call?.args).toEqual([RUN, 'failed', label, 'ops', 'me']);
       expect(call?.cwd).toBe(world.cwd);
       expect(call?.env.LIONAGI_NOTIFY_SENDER).toBe('me');
       const told = JSON.parse(call?.stdin ?? '');
       expect(told).toMatchObject({ run_id: RUN, status: 'failed', target: 'ops', sender: 'me', attempt: 1 });
       expect(told.delivery_id).toMatch(/^[0-9a-f]{32}$/);
       expect(call?.env.LIONAGI_NOTIFY_DELIVERY_ID).toBe(told.delivery_id);
-      expect(existsSync('/tmp/never')).toBe(false);
+      expect(existsSync(never)).toBe(false);
     });
   });
 

@@ -36,6 +36,18 @@ function lay(world: World, { pid, createTime }: Pick<InnerProcess, 'pid' | 'crea
   });
 }
 
+/** A run whose number another process has by now, one with this mark. */
+async function layHandedOn(world: World, place: Inside, mark: string | null): Promise<LaidRun> {
+  configure(world, 'judge_unowned_records: true\n');
+  const started = await place.start(RUN);
+  const run = lay(world, started);
+  await place.kill(started.pid);
+  await laterThan(started);
+  const other = await place.start(mark, started.pid);
+  expect(other.pid).toBe(started.pid);
+  return run;
+}
+
 async function inside<T>(world: World, work: (place: Inside) => Promise<T>): Promise<T> {
   const place = await startInside(world, CONTAINER);
   world.onDispose(place.end);
@@ -146,13 +158,7 @@ describe.skipIf(why !== null)(`inside a pid namespace${why === null ? '' : ` (sk
   it('a number that was really given to another process is seen to be', async () => {
     await inWorld((world) =>
       inside(world, async (place) => {
-        configure(world, 'judge_unowned_records: true\n');
-        const started = await place.start(RUN);
-        const run = lay(world, started);
-        await place.kill(started.pid);
-        await laterThan(started);
-        const other = await place.start(null, started.pid);
-        expect(other.pid).toBe(started.pid);
+        const run = await layHandedOn(world, place, null);
         expect(await statusIn(place)).toMatchObject({ ...ENDED, pid_identity: 'recycled' });
         expect(endOf(run)).toEqual(REAPED);
       }),
@@ -162,12 +168,7 @@ describe.skipIf(why !== null)(`inside a pid namespace${why === null ? '' : ` (sk
   it('a number that was really given to another process of the same run keeps the run open', async () => {
     await inWorld((world) =>
       inside(world, async (place) => {
-        configure(world, 'judge_unowned_records: true\n');
-        const started = await place.start(RUN);
-        const run = lay(world, started);
-        await place.kill(started.pid);
-        await laterThan(started);
-        await place.start(RUN, started.pid);
+        const run = await layHandedOn(world, place, RUN);
         const before = run.text();
         expect(await statusIn(place)).toMatchObject({ ...OPEN, pid_identity: 'mark_contradicts' });
         expect(run.text()).toBe(before);

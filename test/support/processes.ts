@@ -180,14 +180,14 @@ async function pidOf(child: ChildProcess): Promise<number> {
   return child.pid;
 }
 
-async function endChild(child: ChildProcess): Promise<void> {
+export async function endChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   child.kill('SIGKILL');
   await gone;
 }
 
-function endPid(pid: number): void {
+export function endPid(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {

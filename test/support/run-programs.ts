@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isThere, type WatchedProcess } from './processes.ts';
+import { endChild, endPid, isThere, type WatchedProcess } from './processes.ts';
 import { PYTHON } from './python.ts';
 import { startTimeOf } from './start-time.ts';
 import { waitUntil } from './wait-until.ts';
@@ -99,21 +99,6 @@ function partsIn(file: string): { node: number; stubborn: number; setsid: number
 
 function nameOf(pid: number): string {
   return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
-}
-
-async function endChild(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
-}
-
-function endPid(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
 }
 
 /** Arguments: where to tell of the parts, `setsid` for one in a session of its own, `unmarked` for the stubborn. */
