@@ -1,11 +1,10 @@
 import type { Engine } from '../shared/engine.ts';
-import { LIFECYCLE_TIMEOUT_MS } from '../shared/lifecycle/ask.ts';
 import { processClaimOf } from '../shared/liveness/claim.ts';
 import { observeLiveness } from '../shared/liveness/observe.ts';
 import { attemptFirstNotice } from '../shared/notify/attempt.ts';
 import { deliveryStateOf } from '../shared/notify/delivery-state.ts';
 import { textOf } from '../shared/notify/notifier.ts';
-import { classify, recordOf, STATUS_LOCK_WAIT_MS } from '../shared/run/status.ts';
+import { classify, ONE_RUN_BOUNDS, recordOf } from '../shared/run/status.ts';
 import { runDirOf } from '../shared/store/home.ts';
 import type { Journal } from './journal.ts';
 import { type OpenRun, signatureOf } from './roster.ts';
@@ -42,8 +41,7 @@ export async function reconcile(
   // Taken before the read, so that a change in between shows as one.
   const signature = signatureOf(runDirOf(engine.home, run.runId));
   const status = await classify(engine, run.runId, {
-    lockWaitMs: STATUS_LOCK_WAIT_MS,
-    lifecycleTimeoutMs: () => LIFECYCLE_TIMEOUT_MS,
+    ...ONE_RUN_BOUNDS,
     probeEnded: false,
     seenAlive: run.seenAlive,
     holdReap: (survivors) => holdForSurvivors(engine, run, survivors),

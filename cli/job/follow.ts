@@ -2,9 +2,8 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { statusData } from '../../shared/contract/status-view.ts';
 import type { Engine } from '../../shared/engine.ts';
-import { LIFECYCLE_TIMEOUT_MS } from '../../shared/lifecycle/ask.ts';
 import { printable, printableBlock } from '../../shared/printable.ts';
-import { type RunStatus, STATUS_LOCK_WAIT_MS, statusOf } from '../../shared/run/status.ts';
+import { ONE_RUN_BOUNDS, type RunStatus, statusOf } from '../../shared/run/status.ts';
 import type { Submitted } from '../../shared/submit/submit.ts';
 import { sleep } from '../../shared/time/sleep.ts';
 import type { Answer, Call, Chunk } from '../verb.ts';
@@ -56,8 +55,7 @@ async function lastStatus(engine: Engine, runId: string): Promise<RunStatus> {
 
 function look(engine: Engine, runId: string): Promise<RunStatus> {
   return statusOf(engine, runId, {
-    lockWaitMs: STATUS_LOCK_WAIT_MS,
-    lifecycleTimeoutMs: () => LIFECYCLE_TIMEOUT_MS,
+    ...ONE_RUN_BOUNDS,
     probeEnded: true,
     seenAlive: true,
   });

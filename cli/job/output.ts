@@ -1,12 +1,11 @@
 import { LionError } from '../../shared/contract/errors.ts';
 import { lifecycleOf } from '../../shared/contract/lifecycle.ts';
 import { recordError } from '../../shared/contract/record-errors.ts';
-import { LIFECYCLE_TIMEOUT_MS } from '../../shared/lifecycle/ask.ts';
 import { listArtifacts } from '../../shared/output/artifacts.ts';
 import { OUTPUT_TAIL_CHARS, readConsole } from '../../shared/output/console.ts';
 import { degradedReason, readManifest } from '../../shared/output/manifest.ts';
 import { printable, printableBlock } from '../../shared/printable.ts';
-import { recordOf, STATUS_LOCK_WAIT_MS, statusOf } from '../../shared/run/status.ts';
+import { ONE_RUN_BOUNDS, recordOf, statusOf } from '../../shared/run/status.ts';
 import { resolveRunId } from '../../shared/store/run-id.ts';
 import type { Answer, Call } from '../verb.ts';
 
@@ -20,8 +19,7 @@ export async function output(
   const engine = await call.open();
   const runId = resolveRunId(engine.home, id);
   const found = await statusOf(engine, runId, {
-    lockWaitMs: STATUS_LOCK_WAIT_MS,
-    lifecycleTimeoutMs: () => LIFECYCLE_TIMEOUT_MS,
+    ...ONE_RUN_BOUNDS,
     probeEnded: false,
     seenAlive: false,
   });

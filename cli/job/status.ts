@@ -1,8 +1,7 @@
 import { recordError } from '../../shared/contract/record-errors.ts';
 import { statusData } from '../../shared/contract/status-view.ts';
 import type { Jsonable } from '../../shared/json/value.ts';
-import { LIFECYCLE_TIMEOUT_MS } from '../../shared/lifecycle/ask.ts';
-import { STATUS_LOCK_WAIT_MS, statusOf } from '../../shared/run/status.ts';
+import { ONE_RUN_BOUNDS, statusOf } from '../../shared/run/status.ts';
 import { resolveRunId } from '../../shared/store/run-id.ts';
 import { renderStatus } from '../render/status.ts';
 import type { Answer, Call } from '../verb.ts';
@@ -12,8 +11,7 @@ export async function status(call: Call, id: string): Promise<Answer> {
   const engine = await call.open();
   const runId = resolveRunId(engine.home, id);
   const found = await statusOf(engine, runId, {
-    lockWaitMs: STATUS_LOCK_WAIT_MS,
-    lifecycleTimeoutMs: () => LIFECYCLE_TIMEOUT_MS,
+    ...ONE_RUN_BOUNDS,
     probeEnded: true,
     seenAlive: false,
   });

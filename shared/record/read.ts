@@ -25,8 +25,6 @@ export type RecordRead =
   | { readonly state: 'wrong_shape' }
   | { readonly state: 'ok'; readonly object: ObjectText; readonly stat: Stats };
 
-export type RecordState = RecordRead['state'];
-
 /** Never throws, never blocks: a FIFO or device as job.json is seen for what it is before it is opened. */
 export function readRecord(runDir: string): RecordRead {
   const path = join(runDir, 'job.json');

@@ -10,7 +10,7 @@
  */
 import type { Engine } from '../engine.ts';
 import type { JsonObject } from '../json/value.ts';
-import { askLifecycle } from '../lifecycle/ask.ts';
+import { askLifecycle, LIFECYCLE_TIMEOUT_MS } from '../lifecycle/ask.ts';
 import type { LifecycleEnd } from '../lifecycle/end.ts';
 import { processClaimOf } from '../liveness/claim.ts';
 import { isConclusive, type Liveness, livenessOf } from '../liveness/finding.ts';
@@ -57,7 +57,11 @@ export interface RunStatus {
   readonly wonTransition: boolean;
 }
 
-export const STATUS_LOCK_WAIT_MS = 1_000;
+/** How long a look at one run may wait: for its lock, and for the lifecycle store. */
+export const ONE_RUN_BOUNDS: Pick<ClassifyOptions, 'lockWaitMs' | 'lifecycleTimeoutMs'> = {
+  lockWaitMs: 1_000,
+  lifecycleTimeoutMs: () => LIFECYCLE_TIMEOUT_MS,
+};
 
 /** Observes a run; may write its end, never sends anything. */
 export async function classify(engine: Engine, runId: string, options: ClassifyOptions): Promise<RunStatus> {

@@ -2,12 +2,11 @@ import pLimit from 'p-limit';
 import { LionError } from '../contract/errors.ts';
 import { recordError } from '../contract/record-errors.ts';
 import type { Engine } from '../engine.ts';
-import { LIFECYCLE_TIMEOUT_MS } from '../lifecycle/ask.ts';
 import { runDirOf } from '../store/home.ts';
 import { resolveRunId } from '../store/run-id.ts';
 import { sleep } from '../time/sleep.ts';
 import { type Bucket, bucketOf } from './partition.ts';
-import { type RunStatus, recordOf, STATUS_LOCK_WAIT_MS, statusOf } from './status.ts';
+import { ONE_RUN_BOUNDS, type RunStatus, recordOf, statusOf } from './status.ts';
 import { watchRuns } from './wake.ts';
 
 export interface WaitRequest {
@@ -95,8 +94,7 @@ async function observe(engine: Engine, id: unknown, seenAlive: Set<string>): Pro
     if (!isText(id)) throw new LionError('invalid_input', 'a run id is text');
     const runId = resolveRunId(engine.home, id);
     const status = await statusOf(engine, runId, {
-      lockWaitMs: STATUS_LOCK_WAIT_MS,
-      lifecycleTimeoutMs: () => LIFECYCLE_TIMEOUT_MS,
+      ...ONE_RUN_BOUNDS,
       // An end on the record and a process that lives on: the answer says so beside it.
       probeEnded: true,
       seenAlive: seenAlive.has(runId),

@@ -1,5 +1,3 @@
-import type { Json } from '../json/value.ts';
-
 /** The servers an agent is given, as its record names them. */
 export interface McpConfig {
   /** Text of the file the run gets, null where it gets none. */
@@ -37,5 +35,3 @@ export interface RunFiles {
   readonly promptFile: string;
   readonly mcpFile: string;
 }
-
-export type RecordFields = readonly (readonly [string, Json])[];

@@ -52,9 +52,12 @@ function checkRequest(engine: Engine, request: SubmitRequest): void {
   checkTags(request.tags);
   checkNotifier(engine, request.notifyCommand, request.notifySender);
   const cwd = startDir(engine, request);
-  for (const program of new Set([argv[0], request.shownArgv?.[0]])) {
-    if (program !== undefined) checkProgram(engine, program, cwd, 'the command');
-  }
+  for (const program of programsOf(request, argv)) checkProgram(engine, program, cwd, 'the command');
+}
+
+/** What is started, and what that starts in turn. */
+function programsOf(request: SubmitRequest, argv: readonly string[]): Set<string> {
+  return new Set([argv, request.shownArgv ?? []].flatMap((each) => each.slice(0, 1)));
 }
 
 function reserve(engine: Engine): string {
@@ -111,11 +114,8 @@ function start(
   argv: readonly string[],
 ): Promise<number | { readonly failed: string }> {
   const cwd = startDir(engine, request);
-  for (const program of new Set([argv[0], request.shownArgv?.[0]])) {
-    if (program !== undefined && !isStartable(program, cwd, engine.env.PATH)) {
-      return Promise.resolve({ failed: 'ENOEXEC' });
-    }
-  }
+  const startable = [...programsOf(request, argv)].every((each) => isStartable(each, cwd, engine.env.PATH));
+  if (!startable) return Promise.resolve({ failed: 'ENOEXEC' });
   const log = openSync(files.log, 'a');
   keepDescriptorsFromChildren();
   return new Promise((settle) => {
