@@ -7,7 +7,7 @@ import { textOf } from '../shared/notify/notifier.ts';
 import { classify, ONE_RUN_BOUNDS, recordOf } from '../shared/run/status.ts';
 import { runDirOf } from '../shared/store/home.ts';
 import type { Journal } from './journal.ts';
-import { type OpenRun, signatureOf } from './roster.ts';
+import { type OpenRun, recordSignatureOf } from './roster.ts';
 
 /** A gone run whose processes partly live on is left alone this long: a late hook of its may still report. */
 const SURVIVOR_GRACE_MS = 5_000;
@@ -20,7 +20,8 @@ const LONGEST_PAUSE_MS = 60_000;
  */
 export function isPlainlyAlive(engine: Engine, run: OpenRun): boolean {
   const runDir = runDirOf(engine.home, run.runId);
-  if (run.claim === null || run.signature === null || signatureOf(runDir) !== run.signature) return false;
+  if (run.claim === null || run.signature === null || recordSignatureOf(runDir) !== run.signature)
+    return false;
   const { liveness } = observeLiveness(engine.processes, run.runId, runDir, run.claim, {
     judgeUnowned: engine.config.judgeUnownedRecords,
     guard: false,
@@ -39,7 +40,7 @@ export async function reconcile(
   tellOf: (runId: string) => Promise<void>,
 ): Promise<'settled' | 'open'> {
   // Taken before the read, so that a change in between shows as one.
-  const signature = signatureOf(runDirOf(engine.home, run.runId));
+  const signature = recordSignatureOf(runDirOf(engine.home, run.runId));
   const status = await classify(engine, run.runId, {
     ...ONE_RUN_BOUNDS,
     probeEnded: false,

@@ -32,10 +32,14 @@ export function newOpenRun(runId: string): OpenRun {
   };
 }
 
-/** Tells one state of a record from the next: device, inode, size and both times to the nanosecond. */
-export function signatureOf(runDir: string): string | null {
+export function recordSignatureOf(runDir: string): string | null {
+  return signatureOf(join(runDir, 'job.json'));
+}
+
+/** Tells one state of a file or directory from the next: device, inode, size, both times to the nanosecond. */
+export function signatureOf(path: string): string | null {
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(join(runDir, 'job.json'), { bigint: true });
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
     return `${dev}.${ino}.${size}.${mtimeNs}.${ctimeNs}`;
   } catch (error) {
     if (errnoOf(error) === null) throw error;

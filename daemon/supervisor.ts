@@ -3,11 +3,9 @@
  * and resolves the ones that are not plainly alive. It holds no truth: what it remembers speeds up the next
  * look, and a restart reads it all from disk again.
  */
-import { mkdirSync, statSync } from 'node:fs';
 import pLimit from 'p-limit';
 import { LionError } from '../shared/contract/errors.ts';
 import type { Engine } from '../shared/engine.ts';
-import { errnoOf } from '../shared/errno.ts';
 import { readRecord } from '../shared/record/read.ts';
 import { isOver } from '../shared/run/end.ts';
 import { runDirOf } from '../shared/store/home.ts';
@@ -15,7 +13,7 @@ import { listRunNames } from '../shared/store/names.ts';
 import { sleep } from '../shared/time/sleep.ts';
 import type { Journal } from './journal.ts';
 import { isPlainlyAlive, reconcile, tell } from './reconcile.ts';
-import { newOpenRun, type OpenRun, signatureOf } from './roster.ts';
+import { newOpenRun, type OpenRun, recordSignatureOf, signatureOf } from './roster.ts';
 
 const PROBE_INTERVAL_MS = 1_000;
 /** Names are listed when the root has changed, and after this long whatever it says. */
@@ -25,8 +23,6 @@ const CONCURRENCY = 32;
 const NOTICES_AT_ONCE = 8;
 
 export interface Supervisor {
-  /** Resolves when the runs found at start have been gone over once. */
-  readonly started: Promise<void>;
   /** Takes no new work up; resolves when what is under way has finished. */
   stop(): Promise<void>;
 }
@@ -34,10 +30,9 @@ export interface Supervisor {
 export function startSupervisor(engine: Engine, journal: Journal): Supervisor {
   const intake = new AbortController();
   const state = new State(engine, journal);
-  const started = state.scan();
-  const loop = started.then(() => state.run(intake.signal));
+  state.scan();
+  const loop = state.run(intake.signal);
   return {
-    started,
     async stop() {
       intake.abort();
       const finished = state.stopped();
@@ -62,8 +57,7 @@ class State {
     readonly journal: Journal,
   ) {}
 
-  async scan(): Promise<void> {
-    mkdirSync(this.engine.home.jobsDir, { recursive: true, mode: 0o700 });
+  scan(): void {
     this.#sweepNames();
     this.journal({ event: 'scanned', runs: this.#known.size, open: this.#open.size });
   }
@@ -84,7 +78,7 @@ class State {
 
   #consider(run: OpenRun): void {
     if (run.busy || isPlainlyAlive(this.engine, run)) return;
-    const changed = signatureOf(runDirOf(this.engine.home, run.runId)) !== run.signature;
+    const changed = recordSignatureOf(runDirOf(this.engine.home, run.runId)) !== run.signature;
     if (!changed && this.engine.now() < run.notBeforeMs) return;
     run.busy = true;
     const work = this.#limit(() => this.#reconcile(run)).finally(() => {
@@ -113,7 +107,7 @@ class State {
   }
 
   #sweepNames(): void {
-    const root = this.#rootSignature();
+    const root = signatureOf(this.engine.home.jobsDir);
     const due = performance.now() - this.#namesListedMs >= NAME_SWEEP_MS || this.#namesListedMs === 0;
     if (root === this.#rootSeen && !due) return;
     this.#rootSeen = root;
@@ -143,15 +137,5 @@ class State {
   #forget(name: string): void {
     this.#known.delete(name);
     this.#open.delete(name);
-  }
-
-  #rootSignature(): string | null {
-    try {
-      const { dev, ino, mtimeNs, ctimeNs } = statSync(this.engine.home.jobsDir, { bigint: true });
-      return `${dev}.${ino}.${mtimeNs}.${ctimeNs}`;
-    } catch (error) {
-      if (errnoOf(error) === null) throw error;
-      return null;
-    }
   }
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { LionError } from '../../shared/contract/errors.ts';
+import { liCommandOf } from '../../shared/li-command.ts';
 import { type LiKind, liArgv } from '../../shared/submit/li.ts';
 import { findMcpConfig, MCP_DISABLED } from '../../shared/submit/mcp-config.ts';
 import { submitAs } from '../job/submit.ts';
@@ -32,7 +33,7 @@ export async function detach(
   if (options.prompt !== undefined && options.promptFile !== undefined) {
     throw new LionError('invalid_input', '--prompt and --prompt-file say the same thing twice');
   }
-  const li = (call.env.LIONAGI_MCP_LI_BIN ?? 'li').split(/\s+/).filter(Boolean);
+  const li = liCommandOf(call.env);
   if (li.length === 0) throw new LionError('invalid_input', 'LIONAGI_MCP_LI_BIN is blank');
   const mcp =
     options.mcp === false ? MCP_DISABLED : findMcpConfig(resolve((await call.open()).cwd, options.cwd ?? ''));

@@ -35,6 +35,8 @@ export function lifecycleOf(record: JsonObject, derived: Derived, degradedReason
 
 const NO_WORDS = { qualifier: null, reason: null, code: null, retryable: null } as const;
 
+export const JUST_STARTED: Lifecycle = { state: 'working', ...NO_WORDS, correlation_id: null };
+
 type Words = Pick<Lifecycle, 'state'> & Partial<Omit<Lifecycle, 'state'>>;
 
 function openWords(record: JsonObject, derived: Derived): Words {

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import type { Engine } from '../engine.ts';
 import { JsonSyntaxError, parseJson } from '../json/parse.ts';
 import type { Json } from '../json/value.ts';
+import { liCommandOf } from '../li-command.ts';
 import { runChild } from '../process/run-child.ts';
 import { type LifecycleEnd, lifecycleEndOf } from './end.ts';
 
@@ -17,7 +18,7 @@ export async function askLifecycle(
   runId: string,
   timeoutMs: number = LIFECYCLE_TIMEOUT_MS,
 ): Promise<LifecycleEnd | null> {
-  const [program, ...words] = (engine.env.LIONAGI_MCP_LI_BIN ?? 'li').split(/\s+/).filter(Boolean);
+  const [program, ...words] = liCommandOf(engine.env);
   if (program === undefined) return null;
   const result = await runChild({
     program,

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Engine } from '../engine.ts';
-import { errnoOf } from '../errno.ts';
+import { isDirectory } from '../file-kind.ts';
 import { JsonSyntaxError, parseJson } from '../json/parse.ts';
 import { pyTruthy } from '../json/python.ts';
 import { type Json, JsonNumber, type JsonObject } from '../json/value.ts';
@@ -147,16 +146,6 @@ function deliveryCwd(engine: Engine, record: JsonObject): { cwd: string; reason:
 /** Not normalised: a link followed by `..` leads elsewhere than the text says. */
 function absolute(engine: Engine, path: string): string {
   return isAbsolute(path) ? path : `${engine.cwd}/${path}`;
-}
-
-function isDirectory(path: string): boolean {
-  if (path.includes('\0')) return false;
-  try {
-    return statSync(path).isDirectory();
-  } catch (error) {
-    if (errnoOf(error) === null) throw error;
-    return false;
-  }
 }
 
 /** A number written where a word belongs is still what the submitter meant. */

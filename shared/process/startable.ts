@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { errnoOf } from '../errno.ts';
+import { isFile } from '../file-kind.ts';
 
 const DEFAULT_PATH = '/usr/bin:/bin';
 
@@ -17,16 +18,6 @@ export function isStartable(program: string, cwd: string, path: string | undefin
 export function locateProgram(program: string, cwd: string, path: string | undefined): string[] {
   if (program.includes('/')) return [resolve(cwd, program)];
   return (path || DEFAULT_PATH).split(delimiter).map((dir) => join(resolve(cwd, dir), program));
-}
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch (error) {
-    // A name that cannot even be asked about (a NUL, too long) is no file.
-    if (errnoOf(error) === null) throw error;
-    return false;
-  }
 }
 
 const HEAD_BYTES = 20;

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../json/value.ts';
 import { RECORD_STYLE, writeJson } from '../json/write.ts';
 import { readBounded, UnusableFile } from '../record/read.ts';
 import { compareBytes } from '../store/names.ts';
-import type { McpConfig } from './request.ts';
+import type { McpConfig, RunFiles } from './request.ts';
 
 const MAX_CONFIG_BYTES = 4 * 1024 * 1024;
 
@@ -16,6 +16,27 @@ export const MCP_DISABLED: McpConfig = {
   reason: 'mcp_disabled_by_caller',
   declared: [],
 };
+
+/** What a record and a handle say of an agent's servers; all null where it was given none to speak of. */
+export function mcpFields(
+  mcp: McpConfig | null,
+  files: RunFiles,
+): {
+  readonly mcp_config: string | null;
+  readonly mcp_config_source: string | null;
+  readonly mcp_config_reason: string | null;
+  readonly declared_mcp_servers: string[] | null;
+  readonly mcp_config_servers: string[] | null;
+} {
+  const declared = mcp?.declared == null ? null : [...mcp.declared];
+  return {
+    mcp_config: mcp?.fileText ? files.mcpFile : null,
+    mcp_config_source: mcp?.source ?? null,
+    mcp_config_reason: mcp?.reason ?? null,
+    declared_mcp_servers: declared,
+    mcp_config_servers: declared,
+  };
+}
 
 /**
  * The servers an agent is given: those of the nearest `.mcp.json` at or above a directory, copied as they are.

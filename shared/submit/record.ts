@@ -1,5 +1,6 @@
 import { type Json, type Jsonable, JsonNumber, type JsonObject, toJson } from '../json/value.ts';
 import type { Origin } from '../process/table.ts';
+import { mcpFields } from './mcp-config.ts';
 import type { RunFiles, SubmitRequest } from './request.ts';
 
 /** The record as it stands before the spawn: `preparing`, so that no reader takes a missing pid for a failure. */
@@ -9,8 +10,6 @@ export function preparedRecord(
   argv: readonly string[],
   submitted: { readonly at: string; readonly cwd: string },
 ): JsonObject {
-  const mcp = request.mcp;
-  const declared = mcp?.declared ?? null;
   return toJson({
     run_id: files.runId,
     pid: null,
@@ -24,11 +23,7 @@ export function preparedRecord(
     notify_command: request.notifyCommand,
     notify_target: request.notifyTarget,
     notify_sender: request.notifySender,
-    mcp_config: mcp?.fileText ? files.mcpFile : null,
-    mcp_config_source: mcp?.source ?? null,
-    mcp_config_reason: mcp?.reason ?? null,
-    declared_mcp_servers: declared === null ? null : [...declared],
-    mcp_config_servers: declared === null ? null : [...declared],
+    ...mcpFields(request.mcp, files),
     submitted_at: submitted.at,
     finished_at: null,
     status: 'running',

@@ -1,8 +1,9 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { LionError } from '../contract/errors.ts';
 import type { Engine } from '../engine.ts';
 import { errnoOf } from '../errno.ts';
+import { isDirectory, isFile } from '../file-kind.ts';
 import { JsonSyntaxError, parseJson } from '../json/parse.ts';
 import { locateProgram } from '../process/startable.ts';
 
@@ -79,19 +80,10 @@ export function checkTags(tags: readonly string[]): void {
   }
 }
 
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch (error) {
-    if (errnoOf(error) === null) throw error;
-    return false;
-  }
-}
-
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
+    return isFile(path);
   } catch (error) {
     if (errnoOf(error) === null) throw error;
     return false;
