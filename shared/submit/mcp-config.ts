@@ -17,7 +17,7 @@ export const MCP_DISABLED: McpConfig = {
   declared: [],
 };
 
-/** What a record and a handle say of an agent's servers; all null where it was given none to speak of. */
+/** What a record and a handle say of the servers given; all null for a plain command. */
 export function mcpFields(
   mcp: McpConfig | null,
   files: RunFiles,
