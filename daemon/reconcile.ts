@@ -1,7 +1,7 @@
 import type { Engine } from '../shared/engine.ts';
 import { processClaimOf } from '../shared/liveness/claim.ts';
 import { observeLiveness } from '../shared/liveness/observe.ts';
-import { attemptFirstNotice } from '../shared/notify/attempt.ts';
+import { attemptNotice } from '../shared/notify/attempt-notice.ts';
 import { deliveryStateOf } from '../shared/notify/delivery-state.ts';
 import { textOf } from '../shared/notify/notifier.ts';
 import { classify, ONE_RUN_BOUNDS, recordOf } from '../shared/run/status.ts';
@@ -90,7 +90,7 @@ function pause(engine: Engine, run: OpenRun, alive: boolean): void {
 
 /** The first notice of a run that was ended here. */
 export async function tell(engine: Engine, runId: string, journal: Journal): Promise<void> {
-  const outcome = await attemptFirstNotice(engine, runId, { role: 'winner' });
+  const outcome = await attemptNotice(engine, runId, { role: 'winner' });
   if (outcome.kind === 'settled') {
     journal({ event: 'notice', run_id: runId, state: deliveryStateOf(outcome.delivery) });
   } else if (outcome.kind === 'refused') {

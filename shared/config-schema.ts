@@ -1,17 +1,62 @@
 import { parse, YAMLParseError } from 'yaml';
 import * as z from 'zod/mini';
+import { type Config, DEFAULT_CONFIG } from './config-defaults.ts';
+import { DEFAULT_NOTIFY_POLICY, type NotifyPolicy } from './notify/policy.ts';
 import { withoutTracing } from './yaml-tracing.ts';
 
-/** `liond.yaml`, which both binaries read. */
-export interface Config {
-  /**
-   * This store is used from one pid namespace on one host, so records without `origin` may be judged from
-   * inside it (a container), and so may those of earlier namespaces of this boot.
-   */
-  readonly judgeUnownedRecords: boolean;
+const SECOND_MS = 1_000;
+const HOUR_MS = 3_600_000;
+const OUTCOMES = ['succeeded', 'failed', 'cancelled', 'indeterminate'] as const;
+
+function between(least: number, most: number) {
+  return z.optional(z.number().check(z.minimum(least), z.maximum(most)));
 }
 
-const SCHEMA = z.strictObject({ judge_unowned_records: z.optional(z.boolean()) });
+function wholeBetween(least: number, most: number) {
+  return z.optional(z.int().check(z.minimum(least), z.maximum(most)));
+}
+
+const SCHEMA = z.strictObject({
+  judge_unowned_records: z.optional(z.boolean()),
+  watch: z.optional(z.boolean()),
+  index: z.optional(z.boolean()),
+  usage_interval_seconds: z.optional(
+    z.union([z.literal(0), z.number().check(z.minimum(1), z.maximum(3600))]),
+  ),
+  notify: z.optional(
+    z.strictObject({
+      timeout_seconds: between(0.1, 600),
+      at_once: wholeBetween(1, 64),
+      max_attempts: wholeBetween(1, 100),
+      backoff_base_seconds: between(0.01, 3600),
+      backoff_cap_seconds: between(0.01, 86_400),
+      lasts_hours: between(0, 48),
+      expires_hours: between(0, 48),
+      retry_unknown: z.optional(z.boolean()),
+      skip_outcomes: z.optional(z.array(z.enum(OUTCOMES))),
+      skip_own_kills: z.optional(z.boolean()),
+    }),
+  ),
+});
+
+/** What each key takes, for the message about one that has something else. */
+const TAKES: Readonly<Record<string, string>> = {
+  judge_unowned_records: 'true or false',
+  watch: 'true or false',
+  index: 'true or false',
+  usage_interval_seconds: '0, or 1 to 3600',
+  notify: 'a mapping',
+  'notify.timeout_seconds': '0.1 to 600',
+  'notify.at_once': 'a whole number from 1 to 64',
+  'notify.max_attempts': 'a whole number from 1 to 100',
+  'notify.backoff_base_seconds': '0.01 to 3600',
+  'notify.backoff_cap_seconds': '0.01 to 86400',
+  'notify.lasts_hours': '0 to 48',
+  'notify.expires_hours': '0 to 48',
+  'notify.retry_unknown': 'true or false',
+  'notify.skip_outcomes': `a list of ${OUTCOMES.join(', ')}`,
+  'notify.skip_own_kills': 'true or false',
+};
 
 /** The configuration in a text, or what is wrong with it, naming the key and what it takes. */
 export function parseConfig(text: string): Config | string {
@@ -23,11 +68,45 @@ export function parseConfig(text: string): Config | string {
     throw error;
   }
   const checked = SCHEMA.safeParse(document);
-  if (checked.success) return { judgeUnownedRecords: checked.data.judge_unowned_records ?? false };
-  return `${checked.error.issues.map(faultOf).join('; ')}; it takes judge_unowned_records: true or false`;
+  if (checked.success) return configOf(checked.data);
+  return [...new Set(checked.error.issues.map(faultOf))].join('; ');
+}
+
+function configOf(given: z.infer<typeof SCHEMA>): Config {
+  return {
+    judgeUnownedRecords: given.judge_unowned_records ?? DEFAULT_CONFIG.judgeUnownedRecords,
+    watch: given.watch ?? DEFAULT_CONFIG.watch,
+    index: given.index ?? DEFAULT_CONFIG.index,
+    usageIntervalMs: scaled(given.usage_interval_seconds, SECOND_MS, DEFAULT_CONFIG.usageIntervalMs),
+    notify: policyOf(given.notify ?? {}),
+  };
+}
+
+function policyOf(given: NonNullable<z.infer<typeof SCHEMA>['notify']>): NotifyPolicy {
+  const usual = DEFAULT_NOTIFY_POLICY;
+  return {
+    timeoutMs: scaled(given.timeout_seconds, SECOND_MS, usual.timeoutMs),
+    atOnce: given.at_once ?? usual.atOnce,
+    maxAttempts: given.max_attempts ?? usual.maxAttempts,
+    backoffBaseMs: scaled(given.backoff_base_seconds, SECOND_MS, usual.backoffBaseMs),
+    backoffCapMs: scaled(given.backoff_cap_seconds, SECOND_MS, usual.backoffCapMs),
+    lastsMs: scaled(given.lasts_hours, HOUR_MS, usual.lastsMs),
+    expiresMs: scaled(given.expires_hours, HOUR_MS, usual.expiresMs),
+    retryUnknown: given.retry_unknown ?? usual.retryUnknown,
+    skipOutcomes: given.skip_outcomes ?? usual.skipOutcomes,
+    skipOwnKills: given.skip_own_kills ?? usual.skipOwnKills,
+  };
+}
+
+function scaled(given: number | undefined, unitMs: number, usualMs: number): number {
+  return given === undefined ? usualMs : Math.round(given * unitMs);
 }
 
 function faultOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'unrecognized_keys') return `unknown key ${issue.keys.join(', ')}`;
-  return issue.path.length === 0 ? 'it is not a mapping' : `${issue.path.join('.')} has a wrong value`;
+  const key = issue.path.filter((part) => typeof part === 'string').join('.');
+  if (issue.code === 'unrecognized_keys') {
+    const known = Object.keys(TAKES).filter((each) => each.split('.').slice(0, -1).join('.') === key);
+    return `unknown key ${[key, issue.keys.join(', ')].filter(Boolean).join('.')}; it takes ${known.join(', ')}`;
+  }
+  return key === '' ? 'it is not a mapping' : `${key} takes ${TAKES[key] ?? 'another value'}`;
 }

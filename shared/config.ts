@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { Config } from './config-schema.ts';
+import { type Config, DEFAULT_CONFIG } from './config-defaults.ts';
 import { readBounded } from './record/read.ts';
-
-export const DEFAULT_CONFIG: Config = { judgeUnownedRecords: false };
 
 /** What is wrong with liond.yaml, in words that name the key. */
 export class ConfigError extends Error {

@@ -1,5 +1,5 @@
-import { ConfigError, DEFAULT_CONFIG, loadConfig } from './config.ts';
-import type { Config } from './config-schema.ts';
+import { ConfigError, loadConfig } from './config.ts';
+import { type Config, DEFAULT_CONFIG } from './config-defaults.ts';
 import { loadProcessTable } from './process/load.ts';
 import type { ProcessTable } from './process/table.ts';
 import { type Env, type Home, homeOf } from './store/home.ts';

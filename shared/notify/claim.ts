@@ -16,9 +16,11 @@ import { mutateRecord, type Refusal } from '../record/mutate.ts';
 import { hasEnd } from '../run/end.ts';
 import { runDirOf } from '../store/home.ts';
 import { formatIso, parseIso } from '../time/iso.ts';
+import { attemptsOn, type ClaimFacts } from './next-step.ts';
 
-const CLAIM_MS = 45_000;
-const NOTICE_LOCK_WAIT_MS = 5_000;
+/** What a claim outlasts the notifier's own time by: 45 s for the usual 30. */
+const CLAIM_MARGIN_MS = 15_000;
+export const NOTICE_LOCK_WAIT_MS = 5_000;
 
 export interface Claim {
   readonly nonce: string;
@@ -41,7 +43,7 @@ export async function claimAttempt(
   seen: Json | undefined,
 ): Promise<ClaimResult> {
   const nonce = randomBytes(12).toString('hex');
-  const deadlineMs = engine.now() + CLAIM_MS;
+  const deadlineMs = engine.now() + engine.config.notify.timeoutMs + CLAIM_MARGIN_MS;
   const owner = ownerOf(engine);
   const mutation = await mutateRecord<Claim | null>(
     runDirOf(engine.home, runId),
@@ -55,7 +57,7 @@ export async function claimAttempt(
         nonce,
         deadlineMs,
         deliveryId: deliveryIdOf(runId, record),
-        attempt: attemptsOf(current) + 1,
+        attempt: attemptsOn(current) + 1,
         before: current ?? null,
       };
       return { verdict: claim, set: new Map([['notify_delivery', writeAhead(claim, owner)]]) };
@@ -69,12 +71,15 @@ export async function claimAttempt(
 
 /** Does the claim on a delivery object still hold: its owner lives and its deadline has not passed? */
 export function claimStands(engine: Engine, delivery: Json | undefined): boolean {
+  return claimFacts(engine, delivery).stands;
+}
+
+export function claimFacts(engine: Engine, delivery: Json | undefined): ClaimFacts {
   const claim = isObject(delivery) ? delivery.get('claim') : undefined;
-  if (!isObject(claim)) return false;
-  const deadline = claim.get('deadline');
+  const deadline = isObject(claim) ? claim.get('deadline') : undefined;
   const deadlineMs = typeof deadline === 'string' ? parseIso(deadline) : null;
-  if (deadlineMs === null || engine.now() >= deadlineMs) return false;
-  return ownerMayLive(engine, claim);
+  const inTime = deadlineMs !== null && engine.now() < deadlineMs;
+  return { stands: inTime && isObject(claim) && ownerMayLive(engine, claim), deadlineMs };
 }
 
 /** Ours, unclaimed by anyone else and in time: looked at again immediately before the spawn. */
@@ -103,11 +108,6 @@ export function deliveryIdOf(runId: string, record: JsonObject): string {
   const end = record.get('finished_at');
   const text = typeof end === 'string' ? end : end instanceof JsonNumber ? end.text : JSON.stringify(end);
   return createHash('sha256').update(`${runId}\0${text}`).digest('hex').slice(0, 32);
-}
-
-export function attemptsOf(delivery: Json | undefined): number {
-  const attempts = isObject(delivery) ? delivery.get('attempts') : undefined;
-  return attempts instanceof JsonNumber && attempts.isInteger ? attempts.value : 0;
 }
 
 function writeAhead(claim: Claim, owner: { readonly [key: string]: string | number | null }): Json {

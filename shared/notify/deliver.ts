@@ -8,7 +8,6 @@ import { classifyFailure } from './failure-class.ts';
 import type { Notifier } from './notifier.ts';
 import { substitute } from './substitute.ts';
 
-export const DELIVERY_TIMEOUT_MS = 30_000;
 /** Enough of a notifier's words to sort a failure; the words are dropped after that. */
 const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
 
@@ -31,7 +30,6 @@ export async function deliver(
   engine: Engine,
   notifier: Extract<Notifier, { kind: 'command' }>,
   notice: Notice,
-  timeoutMs: number = DELIVERY_TIMEOUT_MS,
 ): Promise<DeliveryResult> {
   const argv = substitute(notifier.template, notice.fields);
   const program = notifier.template[0] ?? '';
@@ -47,7 +45,7 @@ export async function deliver(
       toJson({ ...notice.fields, delivery_id: notice.deliveryId, attempt: notice.attempt }),
       STDIN_STYLE,
     ),
-    timeoutMs,
+    timeoutMs: engine.config.notify.timeoutMs,
     maxOutputBytes: MAX_OUTPUT_BYTES,
     signal: engine.signal,
   });

@@ -24,7 +24,7 @@ interface Named {
 
 export type Notifier =
   /** Nobody asked for a notice: a valid configuration, not a failure. */
-  | { readonly kind: 'none' }
+  | { readonly kind: 'none'; readonly configHash: string }
   /** Asked for and not to be had; every reason at once. */
   | ({ readonly kind: 'unusable'; readonly reason: string; readonly program: string | null } & Named)
   | ({
@@ -47,7 +47,7 @@ export async function resolveNotifier(
   const sender =
     hook.sender || textOf(record.get('notify_sender')) || engine.env.LIONAGI_MCP_NOTIFY_SENDER || '';
   const found = await findTemplate(engine, runId, record, hook);
-  if (found === null) return { kind: 'none' };
+  if (typeof found === 'string') return { kind: 'none', configHash: found };
   const { template, reason, ...named } = found;
   if (template === null) return { kind: 'unusable', reason: reason ?? 'unknown', program: null, ...named };
   const place = deliveryCwd(engine, record);
@@ -63,6 +63,7 @@ export async function resolveNotifier(
   return { kind: 'command', template, target, sender, cwd: place.cwd, ...named };
 }
 
+/** What was found; where there is nothing, the hash of the settings that say so. */
 interface Found extends Named {
   readonly template: readonly string[] | null;
   readonly reason: string | null;
@@ -73,7 +74,7 @@ async function findTemplate(
   runId: string,
   record: JsonObject,
   hook: HookArguments,
-): Promise<Found | null> {
+): Promise<Found | string> {
   const named: readonly (readonly [NotifierSource, Json | undefined])[] = [
     ['hook', hook.command],
     ['record', record.get('notify_command')],
@@ -92,7 +93,7 @@ async function findTemplate(
     runId,
     runKind: 'session',
   });
-  if (command.kind === 'none') return null;
+  if (command.kind === 'none') return configHash;
   const template = command.kind === 'argv' ? command.argv : null;
   return {
     source: 'settings',

@@ -7,7 +7,7 @@ import pLimit from 'p-limit';
 import { type Row, rowOf } from '../contract/row.ts';
 import type { Engine } from '../engine.ts';
 import { LIFECYCLE_TIMEOUT_MS } from '../lifecycle/ask.ts';
-import { attemptFirstNotice } from '../notify/attempt.ts';
+import { attemptNotice } from '../notify/attempt-notice.ts';
 import { DANGLING, readRecord } from '../record/read.ts';
 import { runDirOf } from '../store/home.ts';
 import { listRunNames } from '../store/names.ts';
@@ -100,7 +100,7 @@ async function hasAnother(
     if (!isListed(engine, name)) continue;
     if (!request.status) return true;
     const status = await classifyRow(engine, name, options);
-    if (status.wonTransition) await attemptFirstNotice(engine, name, { role: 'winner' });
+    if (status.wonTransition) await attemptNotice(engine, name, { role: 'winner' });
     if (matches(status, request)) return true;
   }
   return false;
@@ -114,7 +114,7 @@ async function announceAll(engine: Engine, statuses: readonly RunStatus[]): Prom
     won.map((status) =>
       limit(async () => {
         if (performance.now() - started >= NOTICE_BUDGET_MS) return;
-        await attemptFirstNotice(engine, status.runId, { role: 'winner' });
+        await attemptNotice(engine, status.runId, { role: 'winner' });
       }),
     ),
   );

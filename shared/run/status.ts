@@ -15,7 +15,7 @@ import type { LifecycleEnd } from '../lifecycle/end.ts';
 import { processClaimOf } from '../liveness/claim.ts';
 import { isConclusive, type Liveness, livenessOf } from '../liveness/finding.ts';
 import { type Observation, observeLiveness } from '../liveness/observe.ts';
-import { attemptFirstNotice } from '../notify/attempt.ts';
+import { attemptNotice } from '../notify/attempt-notice.ts';
 import { type RecordRead, readRecord } from '../record/read.ts';
 import { runDirOf } from '../store/home.ts';
 import { formatIso } from '../time/iso.ts';
@@ -80,7 +80,7 @@ export async function statusOf(engine: Engine, runId: string, options: ClassifyO
 
 /** The winner's first attempt at the notice, and the record as it stands after it. */
 export async function announce(engine: Engine, status: RunStatus): Promise<RunStatus> {
-  await attemptFirstNotice(engine, status.runId, { role: 'winner' });
+  await attemptNotice(engine, status.runId, { role: 'winner' });
   const read = readRecord(runDirOf(engine.home, status.runId));
   return read.state === 'ok' ? { ...status, read } : status;
 }

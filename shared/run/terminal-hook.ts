@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Engine } from '../engine.ts';
 import { JsonSyntaxError, parseJson } from '../json/parse.ts';
 import { isObject, type JsonObject } from '../json/value.ts';
-import { attemptFirstNotice } from '../notify/attempt.ts';
+import { attemptNotice } from '../notify/attempt-notice.ts';
 import { deliveryStateOf } from '../notify/delivery-state.ts';
 import { type HookArguments, resolveNotifier, textOf } from '../notify/notifier.ts';
 import { readRecord } from '../record/read.ts';
@@ -51,7 +51,7 @@ export async function reportTerminal(engine: Engine, report: HookReport): Promis
     const why = marked.kind === 'refused' ? marked.refusal.message : "the record is not this run's to write";
     return notRecorded(runDir, runId, 'its end', why);
   }
-  const attempt = await attemptFirstNotice(engine, runId, { role: 'hook', hook: report.hook, reasonCode });
+  const attempt = await attemptNotice(engine, runId, { role: 'hook', hook: report.hook, reasonCode });
   if (attempt.kind === 'refused') {
     const what = attempt.launched ? 'the result of its notice' : 'the attempt at its notice';
     return notRecorded(runDir, runId, what, 'the record could not be locked or written');
