@@ -13,6 +13,16 @@ export type Event =
   | { readonly event: 'notice'; readonly run_id: string; readonly state: string }
   | { readonly event: 'refused'; readonly run_id: string; readonly code: string }
   | { readonly event: 'fault'; readonly run_id: string | null; readonly message: string }
+  | {
+      readonly event: 'attempt';
+      readonly run_id: string;
+      readonly delivery_id: string;
+      readonly attempt: number;
+    }
+  | { readonly event: 'degraded'; readonly code: string; readonly cause: string; readonly cure: string }
+  | { readonly event: 'recovered'; readonly code: string }
+  | { readonly event: 'desynced'; readonly why: string }
+  | { readonly event: 'config_reloaded' }
   | { readonly event: 'stopping'; readonly reason: string }
   | { readonly event: 'stopped' };
 
@@ -50,6 +60,16 @@ function sentence(event: Event): string {
       return `${event.run_id} could not be written (${event.code}); trying again`;
     case 'fault':
       return `fault${event.run_id === null ? '' : ` at ${event.run_id}`}: ${event.message}`;
+    case 'attempt':
+      return `${event.run_id} sending its notice, attempt ${event.attempt}, delivery id ${event.delivery_id}`;
+    case 'degraded':
+      return `degraded, ${event.code}: ${event.cause}; ${event.cure}`;
+    case 'recovered':
+      return `no longer degraded: ${event.code}`;
+    case 'desynced':
+      return `looking at everything again: ${event.why}`;
+    case 'config_reloaded':
+      return 'liond.yaml was read again';
     case 'stopping':
       return `stopping (${event.reason}); notices on their way are let finish, a second signal does not wait`;
     case 'stopped':

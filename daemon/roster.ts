@@ -1,11 +1,7 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
-import { errnoOf } from '../shared/errno.ts';
 import type { ProcessClaim } from '../shared/liveness/claim.ts';
 
-/** What the supervisor remembers of a run that can still change; all of it can be read anew from disk. */
+/** What is remembered of a run that can still change; all of it can be read anew from disk. */
 export interface OpenRun {
-  readonly runId: string;
   /** Of job.json when it was last read; null: never, or there was none. */
   signature: string | null;
   /** The process its record claims, where a cheap look at it is enough to call it alive. */
@@ -13,36 +9,71 @@ export interface OpenRun {
   seenAlive: boolean;
   /** When its process was first seen gone with marked survivors left. */
   goneSinceMs: number | null;
-  /** Not to be resolved again before this, unless its record changes. */
+  /** Looks in a row that found it neither alive nor ended. */
+  fruitless: number;
+  /** Not to be looked at before this, unless its record changes. */
   notBeforeMs: number;
-  failures: number;
-  busy: boolean;
 }
 
-export function newOpenRun(runId: string): OpenRun {
-  return {
-    runId,
-    signature: null,
-    claim: null,
-    seenAlive: false,
-    goneSinceMs: null,
-    notBeforeMs: 0,
-    failures: 0,
-    busy: false,
-  };
-}
+/** All runs by name: the open ones with what is remembered, the ended ones with their signature alone. */
+export class Roster {
+  readonly #open = new Map<string, OpenRun>();
+  readonly #ended = new Map<string, string | null>();
 
-export function recordSignatureOf(runDir: string): string | null {
-  return signatureOf(join(runDir, 'job.json'));
-}
+  get size(): number {
+    return this.#open.size + this.#ended.size;
+  }
 
-/** Tells one state of a file or directory from the next: device, inode, size, both times to the nanosecond. */
-export function signatureOf(path: string): string | null {
-  try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
-    return `${dev}.${ino}.${size}.${mtimeNs}.${ctimeNs}`;
-  } catch (error) {
-    if (errnoOf(error) === null) throw error;
-    return null;
+  get openCount(): number {
+    return this.#open.size;
+  }
+
+  has(runId: string): boolean {
+    return this.#open.has(runId) || this.#ended.has(runId);
+  }
+
+  open(): IterableIterator<[string, OpenRun]> {
+    return this.#open.entries();
+  }
+
+  *names(): Generator<string> {
+    yield* this.#open.keys();
+    yield* this.#ended.keys();
+  }
+
+  openRun(runId: string): OpenRun | null {
+    return this.#open.get(runId) ?? null;
+  }
+
+  /** Of its record at the last look; null: there was none, or it is to be looked at again. */
+  signatureOf(runId: string): string | null {
+    return this.#open.get(runId)?.signature ?? this.#ended.get(runId) ?? null;
+  }
+
+  /** It can still change; what was remembered of it stays. */
+  asOpen(runId: string): OpenRun {
+    this.#ended.delete(runId);
+    const known = this.#open.get(runId);
+    if (known !== undefined) return known;
+    const run: OpenRun = {
+      signature: null,
+      claim: null,
+      seenAlive: false,
+      goneSinceMs: null,
+      fruitless: 0,
+      notBeforeMs: 0,
+    };
+    this.#open.set(runId, run);
+    return run;
+  }
+
+  asEnded(runId: string, signature: string | null): void {
+    this.#open.delete(runId);
+    this.#ended.set(runId, signature);
+  }
+
+  forget(runId: string): void {
+    this.#open.delete(runId);
+    this.#ended.delete(runId);
   }
 }

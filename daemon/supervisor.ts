@@ -1,26 +1,37 @@
 /**
- * The supervisor, first form: it finds every run that can still change, looks at their processes each second
- * and resolves the ones that are not plainly alive. It holds no truth: what it remembers speeds up the next
- * look, and a restart reads it all from disk again.
+ * The supervisor: loops around the engine. Everything that has a reason to look at a run (start, watch, probe,
+ * sweep, timer) adds its id to one queue; `reconcile` does the rest. The sweeps are what makes it right, watching
+ * only makes it prompt, and nothing it remembers is worth more than the time to read it again.
+ *
+ *   each second   is each open run plainly alive? which looks are due? root, configuration, settings the same?
+ *   15 s          which names came and went (listed only where the root has changed)
+ *   10 min        the signature of every record, and the names whatever the root says
+ *   desync        all of that at once: events lost, clock or process stood still, root another
  */
-import pLimit from 'p-limit';
-import { LionError } from '../shared/contract/errors.ts';
 import type { Engine } from '../shared/engine.ts';
-import { readRecord } from '../shared/record/read.ts';
-import { isOver } from '../shared/run/end.ts';
+import { errnoOf } from '../shared/errno.ts';
 import { runDirOf } from '../shared/store/home.ts';
-import { listRunNames } from '../shared/store/names.ts';
-import { sleep } from '../shared/time/sleep.ts';
+import { isRacy, recordSignatureOf, type Signed, sign } from '../shared/store/signature.ts';
+import { Asleep } from './asleep.ts';
+import { ConfigWatch } from './config-watch.ts';
+import { type Degradation, Degradations } from './degradations.ts';
+import { Deliveries } from './deliveries.ts';
 import type { Journal } from './journal.ts';
-import { isPlainlyAlive, reconcile, tell } from './reconcile.ts';
-import { newOpenRun, type OpenRun, recordSignatureOf, signatureOf } from './roster.ts';
+import { inSlices } from './loop/in-slices.ts';
+import { Period } from './loop/period.ts';
+import { Schedule } from './loop/schedule.ts';
+import { type Tick, tick } from './loop/ticker.ts';
+import { WorkQueue } from './loop/work-queue.ts';
+import { isPlainlyAlive, type Parts, reconcile } from './reconcile.ts';
+import { Roster } from './roster.ts';
+import { sweepNames, sweepStats } from './sweep.ts';
+import { Watching } from './watch/watching.ts';
 
 const PROBE_INTERVAL_MS = 1_000;
-/** Names are listed when the root has changed, and after this long whatever it says. */
 const NAME_SWEEP_MS = 15_000;
-/** Runs resolved side by side: one that waits for its lifecycle store holds up no other. */
+const STAT_SWEEP_MS = 10 * 60_000;
+/** Runs looked at side by side: one that waits for its lifecycle store holds up no other. */
 const CONCURRENCY = 32;
-const NOTICES_AT_ONCE = 8;
 
 export interface Supervisor {
   /** Takes no new work up; resolves when what is under way has finished. */
@@ -29,113 +40,185 @@ export interface Supervisor {
 
 export function startSupervisor(engine: Engine, journal: Journal): Supervisor {
   const intake = new AbortController();
-  const state = new State(engine, journal);
-  state.scan();
-  const loop = state.run(intake.signal);
+  const loops = new Loops(engine, journal, intake.signal);
+  const running = loops.run();
   return {
     async stop() {
       intake.abort();
-      const finished = state.stopped();
-      await loop;
-      await finished;
+      await running;
+      await loops.stop();
     },
   };
 }
 
-class State {
-  readonly #open = new Map<string, OpenRun>();
-  readonly #known = new Set<string>();
-  readonly #underWay = new Set<Promise<void>>();
-  readonly #limit = pLimit(CONCURRENCY);
-  readonly #notices = pLimit(NOTICES_AT_ONCE);
-  #stopping = false;
-  #rootSeen: string | null = null;
-  #namesListedMs = 0;
+class Loops {
+  readonly #engine: Engine;
+  readonly #roster = new Roster();
+  readonly #schedule = new Schedule();
+  readonly #asleep = new Asleep();
+  readonly #config: ConfigWatch;
+  readonly #degradations: Degradations;
+  readonly #watching: Watching;
+  readonly #queue: WorkQueue;
+  readonly #parts: Parts;
+  readonly #names = new Period(NAME_SWEEP_MS);
+  readonly #stats = new Period(STAT_SWEEP_MS);
+  readonly #sleepers = new Period(NAME_SWEEP_MS);
+  /** Of the root when its names were last listed; null: they are to be listed again. */
+  #rootSwept: string | null = null;
+  /** Device and inode; undefined before the first look. */
+  #rootIdentity: string | null | undefined;
+  #isDesynced = false;
 
   constructor(
-    readonly engine: Engine,
+    engine: Engine,
     readonly journal: Journal,
-  ) {}
-
-  scan(): void {
-    this.#sweepNames();
-    this.journal({ event: 'scanned', runs: this.#known.size, open: this.#open.size });
+    readonly signal: AbortSignal,
+  ) {
+    this.#degradations = new Degradations(journal);
+    this.#config = new ConfigWatch(engine, journal, this.#degradations);
+    this.#engine = this.#config.engine;
+    this.#queue = new WorkQueue({
+      concurrency: CONCURRENCY,
+      work: (runId) => reconcile(this.#parts, runId),
+      onFault: (runId, error, pauseMs) => this.#onFault(runId, error, pauseMs),
+    });
+    this.#watching = new Watching(this.#engine, this.#degradations, {
+      onRun: (runId) => this.#lookIfChanged(runId),
+      onDesync: (why) => this.#desync(why),
+    });
+    this.#parts = {
+      engine: this.#engine,
+      journal,
+      roster: this.#roster,
+      schedule: this.#schedule,
+      asleep: this.#asleep,
+      deliveries: new Deliveries(this.#engine, journal, this.#degradations, (runId, pauseMs) =>
+        this.#schedule.at(runId, this.#engine.now() + pauseMs),
+      ),
+      follow: (runId, watched) => this.#watching.follow(runId, watched),
+      index: { put: () => undefined, drop: () => undefined },
+    };
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const startedMs = performance.now();
-      this.#sweepNames();
-      for (const run of this.#open.values()) this.#consider(run);
-      await sleep(Math.max(0, PROBE_INTERVAL_MS - (performance.now() - startedMs)), signal);
+  async run(): Promise<void> {
+    this.#watching.rearm([]);
+    await this.#sweep();
+    await Promise.all([
+      this.#queue.begun(this.signal).then(() => this.#sayScanned()),
+      tick(PROBE_INTERVAL_MS, this.signal, (each) => this.#probe(each)),
+      tick(PROBE_INTERVAL_MS, this.signal, () => this.#sweep()),
+    ]);
+  }
+
+  async stop(): Promise<void> {
+    this.#watching.close();
+    await Promise.all([this.#queue.stop(), this.#parts.deliveries.stop()]);
+  }
+
+  #sayScanned(): void {
+    this.journal({ event: 'scanned', runs: this.#roster.size, open: this.#roster.openCount });
+  }
+
+  async #probe({ afterGap }: Tick): Promise<void> {
+    if (afterGap) this.#desync('the process or the machine stood still');
+    if (await this.#config.refresh()) this.#watching.rearm(this.#aliveRunIds());
+    const nowMs = this.#engine.now();
+    for (const runId of this.#schedule.take(nowMs)) this.#queue.add(runId);
+    await inSlices(this.#roster.open(), this.signal, ([runId, run]) => {
+      if (isPlainlyAlive(this.#engine, runId, run)) return;
+      if (nowMs >= run.notBeforeMs || this.#hasChanged(runId)) this.#queue.add(runId);
+    });
+  }
+
+  async #sweep(): Promise<void> {
+    const beganMs = performance.now();
+    const root = sign(this.#engine.home.jobsDir);
+    this.#noticeRoot(root);
+    if (this.#sleepers.isDue(beganMs)) this.#wakeSleepers();
+    const statsDue = this.#isDesynced || this.#stats.isDue(beganMs);
+    const isRootNew = root === null || root.signature !== this.#rootSwept;
+    if (!statsDue && !(isRootNew && this.#names.isDue(beganMs))) return;
+    this.#isDesynced = false;
+    this.#names.restart(beganMs);
+    // A root that changed a moment ago may change again within the grain of its clock: it counts as changed.
+    this.#rootSwept = root === null || isRacy(root, this.#engine.now()) ? null : root.signature;
+    await this.#sweepNames();
+    if (!statsDue) return;
+    this.#stats.restart(beganMs);
+    this.#watching.tryAgain();
+    await sweepStats(this.#engine.home, this.#roster, this.signal, (runId) => this.#queue.add(runId));
+  }
+
+  async #sweepNames(): Promise<void> {
+    try {
+      await sweepNames(this.#engine.home, this.#roster, this.signal, (runId) => this.#queue.add(runId));
+      this.#degradations.clear('root_unreadable');
+    } catch (error) {
+      const code = errnoOf(error);
+      if (code === null) throw error;
+      // A root that is gone has no runs: those that were known are looked at, and found gone.
+      if (code === 'ENOENT') await inSlices(this.#roster.names(), this.signal, (id) => this.#queue.add(id));
+      else this.#degradations.set(unreadable(this.#engine.home.jobsDir, code));
     }
   }
 
-  async stopped(): Promise<void> {
-    this.#stopping = true;
-    await Promise.all(this.#underWay);
+  /** A directory that was replaced is watched by nobody, and holds other runs. */
+  #noticeRoot(root: Signed | null): void {
+    const identity = root === null ? null : root.signature.split('.').slice(0, 2).join('.');
+    if (identity === null) this.#degradations.set(missing(this.#engine.home.jobsDir));
+    else this.#degradations.clear('root_missing');
+    if (identity === this.#rootIdentity) return;
+    const isFirst = this.#rootIdentity === undefined;
+    this.#rootIdentity = identity;
+    if (isFirst) return;
+    this.#desync('the jobs directory is another one');
+    this.#watching.rearm(this.#aliveRunIds());
   }
 
-  #consider(run: OpenRun): void {
-    if (run.busy || isPlainlyAlive(this.engine, run)) return;
-    const changed = recordSignatureOf(runDirOf(this.engine.home, run.runId)) !== run.signature;
-    if (!changed && this.engine.now() < run.notBeforeMs) return;
-    run.busy = true;
-    const work = this.#limit(() => this.#reconcile(run)).finally(() => {
-      run.busy = false;
-      this.#underWay.delete(work);
-    });
-    this.#underWay.add(work);
+  #desync(why: string): void {
+    if (!this.#isDesynced) this.journal({ event: 'desynced', why });
+    this.#isDesynced = true;
+  }
+
+  #wakeSleepers(): void {
+    this.#sleepers.restart(performance.now());
+    for (const runId of this.#asleep.awoken(this.#engine)) this.#queue.add(runId);
+  }
+
+  /** A hint of a file event: what is as it was last read needs no look. */
+  #lookIfChanged(runId: string): void {
+    if (!this.#roster.has(runId) || this.#hasChanged(runId)) this.#queue.add(runId);
+  }
+
+  #hasChanged(runId: string): boolean {
+    return recordSignatureOf(runDirOf(this.#engine.home, runId)) !== this.#roster.signatureOf(runId);
+  }
+
+  *#aliveRunIds(): Generator<string> {
+    for (const [runId, run] of this.#roster.open()) if (run.claim !== null) yield runId;
   }
 
   /** One run's fault is one line in the journal; the others go on. */
-  async #reconcile(run: OpenRun): Promise<void> {
-    if (this.#stopping) return;
-    try {
-      const outcome = await reconcile(this.engine, run, this.journal, (runId) => this.#tell(runId));
-      if (outcome === 'settled') this.#open.delete(run.runId);
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      this.journal({ event: 'fault', run_id: run.runId, message });
-      run.notBeforeMs = this.engine.now() + NAME_SWEEP_MS;
-    }
+  #onFault(runId: string, error: unknown, pauseMs: number): void {
+    const message = error instanceof Error ? error.message : String(error);
+    this.journal({ event: 'fault', run_id: runId, message });
+    this.#schedule.at(runId, this.#engine.now() + pauseMs);
   }
+}
 
-  /** What had not begun when we were told to stop stays owed on the record. */
-  #tell(runId: string): Promise<void> {
-    return this.#notices(() => (this.#stopping ? Promise.resolve() : tell(this.engine, runId, this.journal)));
-  }
+function missing(jobsDir: string): Degradation {
+  return {
+    code: 'root_missing',
+    cause: `${jobsDir} is not there, so there are no runs to look after`,
+    cure: 'it is looked for each second; submit a run, or put the directory back',
+  };
+}
 
-  #sweepNames(): void {
-    const root = signatureOf(this.engine.home.jobsDir);
-    const due = performance.now() - this.#namesListedMs >= NAME_SWEEP_MS || this.#namesListedMs === 0;
-    if (root === this.#rootSeen && !due) return;
-    this.#rootSeen = root;
-    this.#namesListedMs = performance.now();
-    const names = new Set(this.#listNames());
-    for (const name of names) if (!this.#known.has(name)) this.#admit(name);
-    for (const name of this.#known) if (!names.has(name)) this.#forget(name);
-  }
-
-  #listNames(): string[] {
-    try {
-      return listRunNames(this.engine.home.jobsDir);
-    } catch (error) {
-      if (!(error instanceof LionError)) throw error;
-      this.journal({ event: 'fault', run_id: null, message: error.message });
-      return [...this.#known];
-    }
-  }
-
-  #admit(name: string): void {
-    this.#known.add(name);
-    const read = readRecord(runDirOf(this.engine.home, name));
-    const ended = read.state === 'ok' && isOver(read.object.value);
-    if (!ended) this.#open.set(name, newOpenRun(name));
-  }
-
-  #forget(name: string): void {
-    this.#known.delete(name);
-    this.#open.delete(name);
-  }
+function unreadable(jobsDir: string, errno: string): Degradation {
+  return {
+    code: 'root_unreadable',
+    cause: `${jobsDir} cannot be listed (${errno}); runs that are known go on being looked after`,
+    cure: 'see its permissions and its filesystem',
+  };
 }

@@ -20,8 +20,10 @@ export function marksOf(row: Fields): string[] {
 function noticeMarks(row: Fields): string[] {
   const retry = row.notify_retry_state;
   const state = row.notify_delivery_state;
+  // That it may have arrived is more than that it is held for a person.
+  if (state === 'unknown') return ['notice:unknown'];
   if (typeof retry === 'string' && retry !== 'skipped') return [`notice:${retry}`];
-  if (state === 'failed' || state === 'unknown') return [`notice:${state}`];
+  if (state === 'failed') return ['notice:failed'];
   return state === 'delivered_unverified' ? ['notice:unverified'] : [];
 }
 

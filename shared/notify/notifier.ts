@@ -120,7 +120,7 @@ function parseCommand(command: Json | undefined): { template: string[] | null; r
 }
 
 /** Where the search for settings starts; null where the record names something that is no directory name. */
-function settingsStart(engine: Engine, record: JsonObject): string | null {
+export function settingsStart(engine: Engine, record: JsonObject): string | null {
   for (const key of ['cwd', 'submit_cwd']) {
     const named = record.get(key);
     if (!pyTruthy(named)) continue;

@@ -95,7 +95,7 @@ async function observeOnce(
   if (read.state !== 'ok') return withoutRecord(runId, read);
   const record = read.object.value;
   const open = !hasEnd(record) && record.get('spawn_state') !== 'failed';
-  if (!open && !options.probeEnded) return answer(runId, read, NOT_LOOKED_AT, null);
+  if (!open && !options.probeEnded) return statusOfEnded(runId, read);
   const observation = observeLiveness(engine.processes, runId, runDir, processClaimOf(record), {
     judgeUnowned: engine.config.judgeUnownedRecords,
     guard: open,
@@ -182,6 +182,11 @@ function answer(
 
 function withoutRecord(runId: string, read: RecordRead): RunStatus {
   return { ...answer(runId, read, NOT_LOOKED_AT, null), liveness: livenessOf('no_record') };
+}
+
+/** The answer for a record that has its end: nothing else needs to be asked. */
+export function statusOfEnded(runId: string, read: Extract<RecordRead, { state: 'ok' }>): RunStatus {
+  return answer(runId, read, NOT_LOOKED_AT, null);
 }
 
 /** An answer for a run that could not be looked at: what is on its disk is not known. */

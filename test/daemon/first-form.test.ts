@@ -513,7 +513,10 @@ describe.concurrent('what it tells of', () => {
       writeFileSync(join(world.jobs, runIdOf(5), 'job.json'), `{"label": "${SECRET}`);
       const supervisor = await startSupervisor(world);
       await waitUntil('the notices', () => runs.every((run) => noticeOf(run)?.attempts === 1));
-      await waitUntil('the notices to be told of', () => supervisor.said().match(/notice:/g)?.length === 2);
+      await waitUntil(
+        'the notices to be told of',
+        () => (supervisor.said().match(/notice:/g)?.length ?? 0) >= 2,
+      );
       await supervisor.end('SIGTERM');
       const told = [supervisorLog(world), supervisor.said(), supervisor.complained()].join('\n');
       expect(told).toContain(runIdOf(1));
