@@ -3,7 +3,8 @@
  * open descriptor: for a minute after the last look, for good where the process ended while it was first looked
  * at, and for good after its `clear()`, which forgets the descriptors and does not close them. So nothing is
  * kept from one call to the next: what it left open is closed here, then its history is cleared. Its CPU
- * percentage stands on that history and is not used.
+ * percentage stands on that history, is 0 at the first look on Linux, and is not used. Its first call of all starts
+ * `getconf` twice, for the clock and the page size; no other starts a child on Linux.
  */
 import { closeSync, readdirSync, readlinkSync } from 'node:fs';
 import pLimit from 'p-limit';
