@@ -67,14 +67,16 @@ function addJobVerbs(job: Command, call: Call, done: (answer: Answer) => void): 
     .description('runs, newest first')
     .option('--limit <n>', 'at most this many (50)')
     .option('--status <word>', 'only runs shown with this status')
+    .option('--usage', 'with the CPU and memory they use')
     .addHelpText('after', '\nExample:\n  lion job list --limit 20')
     .action(async (options) => done(await (await import('./job/list.ts')).list(call, options)));
   job
     .command('status')
     .description('what became of one run, and how that is known')
     .argument('<run>', 'its id, or a prefix or suffix only it has')
+    .option('--usage', 'with the CPU and memory it uses')
     .addHelpText('after', '\nExample:\n  lion job status 20260725T175010-97f334')
-    .action(async (run) => done(await (await import('./job/status.ts')).status(call, run)));
+    .action(async (run, options) => done(await (await import('./job/status.ts')).status(call, run, options)));
   job
     .command('wait')
     .description('wait for runs to end')

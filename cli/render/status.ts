@@ -1,14 +1,17 @@
 import type { Jsonable } from '../../shared/json/value.ts';
 import { isObject, toJson } from '../../shared/json/value.ts';
+import type { Available } from '../../shared/output/available.ts';
+import type { Usage } from '../../shared/output/usage.ts';
 import { printable, printableBlock } from '../../shared/printable.ts';
 import { age } from './age.ts';
 import { marksOf } from './marks.ts';
 import { paint, type Screen } from './screen.ts';
+import { usageLine } from './usage.ts';
 
 type Fields = Readonly<Record<string, Jsonable>>;
 
 /** A run for a person: what became of it first, then how that is known, then the end of its log. */
-export function renderStatus(screen: Screen, data: Fields): string {
+export function renderStatus(screen: Screen, data: Fields, usage: Available<Usage> | null): string {
   const lines: [string, string][] = [
     ['run', printable(data.run_id)],
     ['label', printable(data.label)],
@@ -16,6 +19,7 @@ export function renderStatus(screen: Screen, data: Fields): string {
     ['status', headline(data)],
     ['reason', printable(data.reason_code)],
     ['process', processLine(data)],
+    ['usage', usage === null ? '' : usageLine(usage, screen.nowMs)],
     ['submitted', withAge(data.submitted_at, screen)],
     ['ended', endLine(data, screen)],
     ['ended by', printable(data.terminal_source)],
