@@ -28,24 +28,7 @@ exit 0
   );
   chmodSync(file, 0o755);
   const starts = (): Start[] =>
-    existsSync(log) ? readFileSync(log, 'utf8').splfunction countsOf(runs: readonly LaidRun[], starts: readonly Start[]) {
-  const byRun = new Map<string, Start[]>();
-  for (const start of starts) byRun.set(start.runId, [...(byRun.get(start.runId) ?? []), start]);
-  const of = (run: LaidRun): Start[] => byRun.get(run.runId) ?? [];
-  const count = (holds: (run: LaidRun) => boolean): number => runs.filter(holds).length;
-  return {
-    starts: starts.length,
-    delivered: count((run) => endingOf(run) === 'delivered'),
-    parked: count((run) => endingOf(run) === 'parked'),
-    unknown: count((run) => endingOf(run) === 'unknown'),
-    deliveredByNobody: count((run) => endingOf(run) === 'delivered' && of(run).length === 0),
-    repeated: count((run) => new Set(of(run).map((start) => start.attempt)).size !== of(run).length),
-    idsChanged: count((run) => new Set(of(run).map((start) => start.deliveryId)).size > 1),
-    overCap: count((run) => of(run).length > MAX_ATTEMPTS || noticeOf(run).attempts > MAX_ATTEMPTS),
-  };
-}
-
-it('\n').filter(Boolean).map(startOf) : [];
+    existsSync(log) ? readFileSync(log, 'utf8').split('\n').filter(Boolean).map(startOf) : [];
   return { command: JSON.stringify([file, '{run_id}']), starts };
 }
 
@@ -67,6 +50,23 @@ function endingOf(run: LaidRun): Ending {
   if (notice?.ok === true) return 'delivered';
   if (notice?.retry?.parked === undefined) return null;
   return notice.retry.parked.reason === 'outcome_unknown' ? 'unknown' : 'parked';
+}
+
+function countsOf(runs: readonly LaidRun[], starts: readonly Start[]) {
+  const byRun = new Map<string, Start[]>();
+  for (const start of starts) byRun.set(start.runId, [...(byRun.get(start.runId) ?? []), start]);
+  const of = (run: LaidRun): Start[] => byRun.get(run.runId) ?? [];
+  const count = (holds: (run: LaidRun) => boolean): number => runs.filter(holds).length;
+  return {
+    starts: starts.length,
+    delivered: count((run) => endingOf(run) === 'delivered'),
+    parked: count((run) => endingOf(run) === 'parked'),
+    unknown: count((run) => endingOf(run) === 'unknown'),
+    deliveredByNobody: count((run) => endingOf(run) === 'delivered' && of(run).length === 0),
+    repeated: count((run) => new Set(of(run).map((start) => start.attempt)).size !== of(run).length),
+    idsChanged: count((run) => new Set(of(run).map((start) => start.deliveryId)).size > 1),
+    overCap: count((run) => of(run).length > MAX_ATTEMPTS || noticeOf(run).attempts > MAX_ATTEMPTS),
+  };
 }
 
 it(
@@ -103,10 +103,10 @@ it(
       // A supervisor that is killed cannot end the notifier it had started.
       await sleep(6_000);
       const counts = countsOf(runs, notifier.starts());
-    if (asked > 0) process.stdout.write(`${NOTICES} notices, ${kills} kills: ${JSON.stringify(counts)}\n`);
-    expect(counts).toMatchObject({ repeated: 0, overCap: 0, idsChanged: 0, deliveredByNobody: 0 });
-    expect(counts.delivered + counts.parked + counts.unknown).toBe(NOTICES);
-    expect(counts.delivered).toBeGreaterThan(NOTICES / 2);
+      if (asked > 0) process.stdout.write(`${NOTICES} notices, ${kills} kills: ${JSON.stringify(counts)}\n`);
+      expect(counts).toMatchObject({ repeated: 0, overCap: 0, idsChanged: 0, deliveredByNobody: 0 });
+      expect(counts.delivered + counts.parked + counts.unknown).toBe(NOTICES);
+      expect(counts.delivered).toBeGreaterThan(NOTICES / 2);
     });
   },
   WITHIN_MS + 60_000,
