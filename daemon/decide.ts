@@ -44,7 +44,7 @@ const LONGEST_PAUSE_MS = 60_000;
 /** A reservation this young may become a run at any moment, so it is watched. */
 const YOUNG_MS = 10 * 60_000;
 /** A record that nobody wrote to for so long, with all said, is history. */
-export const SETTLES_AFTER_MS = 15 * 60_000;
+const SETTLES_AFTER_MS = 15 * 60_000;
 const RACY_LOOK_MS = 2_500;
 
 export function decide(seen: Seen, nowMs: number): Action[] {
@@ -69,12 +69,9 @@ function pauseMs(seen: Seen): number {
 
 function decideEnded(seen: Seen, nowMs: number): Action[] {
   const actions: Action[] = [{ do: 'watch', watched: false }, ...noticeActions(seen)];
-  const done = seen.step?.kind === 'settled';
-  const settlesMs = (seen.changedMs ?? nowMs) + SETTLES_AFTER_MS;
-  const settled = done && !seen.racy && nowMs >= settlesMs;
   if (seen.racy) actions.push({ do: 'look_again', atMs: nowMs + RACY_LOOK_MS });
-  else if (done && !settled) actions.push({ do: 'look_again', atMs: settlesMs });
-  return [...actions, { do: 'index', settled }];
+  const isOld = seen.changedMs !== null && nowMs - seen.changedMs >= SETTLES_AFTER_MS;
+  return [...actions, { do: 'index', settled: seen.step?.kind === 'settled' && isOld }];
 }
 
 function noticeActions(seen: Seen): Action[] {

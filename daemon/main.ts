@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The only module of `liond` that listens to the process, writes to its streams or sets its exit status. */
 import { mkdirSync, readdirSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import type { Event } from './journal.ts';
 import type { Supervisor } from './supervisor.ts';
 
@@ -15,6 +16,10 @@ type Parts = typeof import('../shared/engine.ts') &
   typeof import('../shared/version.ts') &
   typeof import('./journal.ts') &
   typeof import('./supervisor.ts');
+
+// It lives for months and mostly waits: a small heap is worth more than a fast first scan (116 MB and not 140 with
+// 100,000 runs; bench/idle).
+setFlagsFromString('--optimize-for-size');
 
 const hardStop = new AbortController();
 // Whoever looked on has gone: the supervisor has not.

@@ -240,6 +240,7 @@ async function act(parts: Parts, runId: string, look: Look, action: Action): Pro
     case 'park':
       return afterRewrite(parts, runId, await park(engine, runId, look.status, action.reason));
     case 'index':
+      if (look.seen.state === 'ended') roster.settle(runId, action.settled);
       return look.status === null ? undefined : index.put(look.status, look.signature, action.settled);
   }
 }

@@ -19,6 +19,8 @@ export interface OpenRun {
 export class Roster {
   readonly #open = new Map<string, OpenRun>();
   readonly #ended = new Map<string, string | null>();
+  /** Ended runs that are not history yet: the stat sweep looks at them again. */
+  readonly #unsettled = new Set<string>();
 
   get size(): number {
     return this.#open.size + this.#ended.size;
@@ -53,6 +55,7 @@ export class Roster {
   /** It can still change; what was remembered of it stays. */
   asOpen(runId: string): OpenRun {
     this.#ended.delete(runId);
+    this.#unsettled.delete(runId);
     const known = this.#open.get(runId);
     if (known !== undefined) return known;
     const run: OpenRun = {
@@ -72,8 +75,18 @@ export class Roster {
     this.#ended.set(runId, signature);
   }
 
+  settle(runId: string, settled: boolean): void {
+    if (settled) this.#unsettled.delete(runId);
+    else this.#unsettled.add(runId);
+  }
+
+  isSettled(runId: string): boolean {
+    return !this.#unsettled.has(runId);
+  }
+
   forget(runId: string): void {
     this.#open.delete(runId);
     this.#ended.delete(runId);
+    this.#unsettled.delete(runId);
   }
 }

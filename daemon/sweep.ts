@@ -27,7 +27,10 @@ export async function sweepNames(
   });
 }
 
-/** Looks at the signature of every record and names the runs whose record is not the one last read. */
+/**
+ * Looks at the signature of every record and names the runs whose record is not the one last read, and those that
+ * had ended and were not yet history.
+ */
 export async function sweepStats(
   home: Home,
   roster: Roster,
@@ -35,7 +38,8 @@ export async function sweepStats(
   look: (runId: string) => void,
 ): Promise<void> {
   await inSlices(roster.names(), signal, (name) => {
-    if (recordSignatureOf(runDirOf(home, name)) !== roster.signatureOf(name)) look(name);
+    const changed = recordSignatureOf(runDirOf(home, name)) !== roster.signatureOf(name);
+    if (changed || !roster.isSettled(name)) look(name);
   });
 }
 
