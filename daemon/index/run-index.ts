@@ -1,0 +1,207 @@
+/**
+ * One open index: a cache of what the runs' records said, and never an authority.
+ *
+ * **An older observation never overwrites a newer one.** Observations are made side by side and may come here
+ * late, so a row brings the signature its record had before it was read, and is written only if the record still
+ * has it, looked at inside the transaction that writes. Transactions are immediate, so they are serial, over all
+ * processes; the file on disk only moves on. Of two observations of one run the later written was thus true of
+ * the later file, whichever was made or sent first, and no clock is asked. A row whose record has moved on is
+ * not written; its id is handed back, to be looked at again. That two states of a file share a signature is
+ * the racy case: its inode reused and its size kept within one tick of the file system's clock. A row is
+ * therefore settled only once its record has been left alone for longer than that.
+ *
+ * Readers never write, and a write never begins as a read: SQLite refuses that one at once when another
+ * connection wrote in between, whatever the busy timeout.
+ */
+import { rmSync } from 'node:fs';
+import type { Database, Statement } from 'better-sqlite3';
+import { faultsOnly, IndexFault } from '../../shared/index/fault.ts';
+import { type IndexRow, RECONCILED_ROOT } from '../../shared/index/schema.ts';
+import { type Identity, identityOf, sidecarsOf } from './index-files.ts';
+
+/** What the index has of a run: is its record still as it was then? */
+export interface KnownRun {
+  readonly runId: string;
+  readonly signature: string | null;
+  readonly settled: boolean;
+}
+
+export interface UsageSample {
+  readonly runId: string;
+  readonly sampledMs: number;
+  readonly cpuPercent: number | null;
+  readonly rssBytes: number | null;
+  readonly peakRssBytes: number | null;
+  readonly processes: number;
+}
+
+/** Every method throws `IndexFault` and nothing else. */
+export class RunIndex {
+  readonly #database: Database;
+  readonly #file: string;
+  /** Of the file we hold. */
+  readonly #held: Identity;
+  readonly #heldSidecars: readonly Identity[];
+  readonly #statements: Statements;
+
+  /** @param held identity of the file before it was opened: one put in its place since shows as replaced. */
+  constructor(database: Database, file: string, held: Identity) {
+    this.#database = database;
+    this.#file = file;
+    this.#held = held;
+    this.#heldSidecars = sidecarsOf(file).map(identityOf);
+    this.#statements = faultsOnly(() => prepare(database));
+  }
+
+  /**
+   * Writes, in one transaction, the rows whose records are still as they were read.
+   * @returns ids of the others: their records have changed since.
+   */
+  put(rows: readonly IndexRow[], signatureOf: (runId: string) => string | null): string[] {
+    return this.#write(() => {
+      const changed: string[] = [];
+      for (const row of rows) {
+        if (signatureOf(row.runId) !== row.signature) changed.push(row.runId);
+        else this.#statements.put.run(parametersOf(row));
+      }
+      return changed;
+    });
+  }
+
+  drop(runIds: readonly string[]): void {
+    this.#write(() => {
+      for (const runId of runIds) {
+        this.#statements.drop.run(runId);
+        this.#statements.dropUsage.run(runId);
+      }
+    });
+  }
+
+  putUsage(samples: readonly UsageSample[]): void {
+    this.#write(() => {
+      for (const sample of samples) this.#statements.putUsage.run(sample);
+    });
+  }
+
+  /** In the byte order of ids; `afterRunId` null: from the first. A page at a time holds nobody up. */
+  known(afterRunId: string | null, limit: number): KnownRun[] {
+    const rows = faultsOnly(() => this.#statements.known.all(afterRunId ?? '', limit));
+    return rows.map(({ run_id, signature, settled }) => ({
+      runId: run_id,
+      signature,
+      settled: settled === 1,
+    }));
+  }
+
+  count(): number {
+    return faultsOnly(() => this.#statements.count.get()?.runs ?? 0);
+  }
+
+  /** Null: what is here may lack runs that the jobs directory has. */
+  setReconciledRoot(signature: string | null): void {
+    this.#write(() => {
+      if (signature === null) this.#statements.dropMeta.run(RECONCILED_ROOT);
+      else this.#statements.putMeta.run(RECONCILED_ROOT, signature);
+    });
+  }
+
+  reconciledRoot(): string | null {
+    return faultsOnly(() => this.#statements.meta.get(RECONCILED_ROOT)?.value ?? null);
+  }
+
+  /** Brings the log into the file and empties it, as far as readers let it. */
+  checkpoint(): void {
+    faultsOnly(() => this.#database.pragma('wal_checkpoint(TRUNCATE)'));
+  }
+
+  /**
+   * Walks every page of the table and of its indices and compares how many rows they have: 30 to 40 ms for
+   * 100,000 rows, where SQLite's own quick check takes 90 to 150 and holds the event loop up all that time.
+   * @throws {IndexFault} `corrupt` where they disagree or a page is no page.
+   */
+  verify(): void {
+    const counts = faultsOnly(() => this.#statements.walks.map((walk) => walk.get()?.runs));
+    const [table, ...whole] = counts.slice(0, WHOLE_WALKS.length);
+    if (whole.some((count) => count !== table)) {
+      throw new IndexFault('corrupt', new Error('a table and its indices disagree'));
+    }
+  }
+
+  /** Is what lies at the path now, sidecars included, something else than what we hold open? */
+  isReplaced(): boolean {
+    return faultsOnly(() => {
+      if (identityOf(this.#file) !== this.#held) return true;
+      return sidecarsOf(this.#file).some((path, at) => identityOf(path) !== this.#heldSidecars[at]);
+    });
+  }
+
+  /** A log of ours beside a file that is not ours goes with us: it would be played into that file. */
+  close(): void {
+    faultsOnly(() => {
+      const isOurs = identityOf(this.#file) === this.#held;
+      this.#database.close();
+      if (isOurs) return;
+      for (const [at, path] of sidecarsOf(this.#file).entries()) {
+        if (identityOf(path) === this.#heldSidecars[at]) rmSync(path, { force: true });
+      }
+    });
+  }
+
+  #write<T>(work: () => T): T {
+    return faultsOnly(() => this.#database.transaction(work).immediate());
+  }
+}
+
+/** Each goes through all rows; those of the indices that hold only some of them follow. */
+const WHOLE_WALKS = [
+  'NOT INDEXED',
+  'INDEXED BY runs_status',
+  'INDEXED BY runs_outcome',
+  'INDEXED BY runs_kind',
+];
+const PART_WALKS = [
+  'INDEXED BY runs_reason WHERE reason_code IS NOT NULL',
+  'INDEXED BY runs_retry WHERE retry_state IS NOT NULL',
+  'INDEXED BY runs_unsettled WHERE settled = 0',
+];
+
+type Statements = ReturnType<typeof prepare>;
+type KnownColumns = { run_id: string; signature: string | null; settled: number };
+type Count = { runs: number };
+
+function prepare(database: Database) {
+  return {
+    put: database.prepare<[Parameters]>(`INSERT OR REPLACE INTO runs VALUES (
+      @runId, @signature, @settled, @recordState, @terminal, @status, @outcome, @kind, @label, @reasonCode,
+      @submittedMs, @finishedMs, @notifyState, @retryState, @tags, @row)`),
+    drop: database.prepare<[string]>('DELETE FROM runs WHERE run_id = ?'),
+    putUsage: database.prepare<[UsageSample]>(`INSERT OR REPLACE INTO usage VALUES (
+      @runId, @sampledMs, @cpuPercent, @rssBytes, @peakRssBytes, @processes)`),
+    dropUsage: database.prepare<[string]>('DELETE FROM usage WHERE run_id = ?'),
+    known: database.prepare<[string, number], KnownColumns>(
+      'SELECT run_id, signature, settled FROM runs WHERE run_id > ? ORDER BY run_id LIMIT ?',
+    ),
+    count: database.prepare<[], Count>('SELECT count(*) AS runs FROM runs'),
+    meta: database.prepare<[string], { value: string }>('SELECT value FROM meta WHERE key = ?'),
+    putMeta: database.prepare<[string, string]>('INSERT OR REPLACE INTO meta VALUES (?, ?)'),
+    dropMeta: database.prepare<[string]>('DELETE FROM meta WHERE key = ?'),
+    walks: [...WHOLE_WALKS, ...PART_WALKS].map(
+      (walk): Statement<[], Count> => database.prepare(`SELECT count(*) AS runs FROM runs ${walk}`),
+    ),
+  };
+}
+
+type Parameters = Omit<IndexRow, 'settled' | 'terminal' | 'tags'> & {
+  settled: number;
+  terminal: number;
+  tags: string;
+};
+
+function parametersOf(row: IndexRow): Parameters {
+  return {
+    ...row,
+    settled: Number(row.settled),
+    terminal: Number(row.terminal),
+    tags: JSON.stringify(row.tags),
+  };
+}
