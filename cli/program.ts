@@ -67,6 +67,7 @@ function addJobVerbs(job: Command, call: Call, done: (answer: Answer) => void): 
     .description('runs, newest first')
     .option('--limit <n>', 'at most this many (50)')
     .option('--status <word>', 'only runs shown with this status')
+    .option('--degraded', 'only runs whose record or engine could not keep up')
     .option('--usage', 'with the CPU and memory they use')
     .addHelpText('after', '\nExample:\n  lion job list --limit 20')
     .action(async (options) => done(await (await import('./job/list.ts')).list(call, options)));
