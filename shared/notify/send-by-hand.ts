@@ -20,14 +20,13 @@ export interface Sent {
   readonly attempts: number;
 }
 
-const AT_ONCE = 8;
-
 /**
  * Sends the notices of these runs now, for a person (ADR-0107 D7): whatever was made of them before, unless
- * somebody is sending one right now. Answers in the order of `runIds`; one run's fault costs the others nothing.
+ * somebody is sending one right now. As many at once as the configuration has it (8); answers in the order of
+ * `runIds`; one run's fault costs the others nothing.
  */
 export function sendByHand(engine: Engine, runIds: readonly string[]): Promise<Sent[]> {
-  const limit = pLimit(AT_ONCE);
+  const limit = pLimit(engine.config.notify.atOnce);
   return Promise.all(runIds.map((runId) => limit(() => sendOne(engine, runId))));
 }
 
