@@ -58,6 +58,7 @@ function buildProgram(call: Call, done: (answer: Answer) => void): Command {
   addJobVerbs(program.command('job').description('start, look at and end runs'), call, done);
   addNotifyVerbs(program.command('notify').description('notices of ends: look at, send, try'), call, done);
   addLiVerbs(program, call, done);
+  addDaemonVerbs(program.command('daemon').description('the supervisor of this store'), call, done);
   addHookVerbs(program.command('hook').description('what a run calls about itself'), call, done);
   return program;
 }
@@ -164,6 +165,37 @@ function addNotifyVerbs(notify: Command, call: Call, done: (answer: Answer) => v
     .argument('[run]', "with this run's fields")
     .addHelpText('after', '\nExample:\n  lion notify test')
     .action(async (run) => done(await (await import('./notify/test.ts')).notifyTest(call, run)));
+}
+
+function addDaemonVerbs(daemon: Command, call: Call, done: (answer: Answer) => void): void {
+  daemon
+    .command('status')
+    .description('whether a supervisor runs, and whether it is well')
+    .addHelpText(
+      'after',
+      `
+Exit status (without --machine):
+  0  it runs and does without nothing      1  it does not run, or is degraded
+
+Example:
+  lion daemon status || journalctl --user -u liond`,
+    )
+    .action(async () => done(await (await import('./daemon/status.ts')).daemonStatus(call)));
+  daemon
+    .command('run')
+    .description('the supervisor itself, in the foreground until it is stopped')
+    .addHelpText(
+      'after',
+      `
+Exit status:
+  0   stopped by a signal                  1   a second signal, or a stop that took too long
+  70  a fault of the supervisor            75  another one looks after this store
+  78  this installation, its configuration or the place of the store cannot work
+
+Example:
+  lion daemon run`,
+    )
+    .action(async () => done((await import('./daemon/run.ts')).daemonRun(call)));
 }
 
 function addLiVerbs(program: Command, call: Call, done: (answer: Answer) => void): void {

@@ -22,6 +22,7 @@ import { type Action, decide, type Seen } from './decide.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Journal } from './journal.ts';
 import type { Schedule } from './loop/schedule.ts';
+import { countedOf, type NoticeCounts } from './notice-counts.ts';
 import type { OpenRun, Roster } from './roster.ts';
 
 /** All that looking after a run touches. */
@@ -31,6 +32,7 @@ export interface Parts {
   readonly roster: Roster;
   readonly schedule: Schedule;
   readonly asleep: Asleep;
+  readonly notices: NoticeCounts;
   readonly deliveries: Deliveries;
   readonly follow: (runId: string, watched: boolean) => void;
   readonly index: IndexSink;
@@ -111,6 +113,7 @@ const NOTHING: Seen = {
   state: 'no_record',
   won: false,
   step: null,
+  undelivered: false,
   settingsChanged: false,
   changedMs: null,
   directoryChangedMs: null,
@@ -151,6 +154,7 @@ async function seenOf(
     ...base,
     state: 'ended',
     step,
+    undelivered: countedOf(record.get('notify_delivery')) !== null,
     settingsChanged: await haveSettingsChanged(engine, runId, status, step),
   };
 }
@@ -189,6 +193,7 @@ function remember(parts: Parts, runId: string, { seen, status, signature, token 
   if (seen.state === 'ended') {
     const wasOpen = roster.openRun(runId) !== null;
     roster.asEnded(runId, signature);
+    parts.notices.note(runId, recordOf(status).get('notify_delivery'));
     if (!wasOpen) return;
     const source = sourceOf(textOf(recordOf(status).get('terminal_source')));
     journal({ event: 'ended', run_id: runId, source, outcome: status.derived.outcome ?? 'unknown' });
@@ -228,6 +233,7 @@ async function act(parts: Parts, runId: string, look: Look, action: Action): Pro
       roster.forget(runId);
       schedule.drop(runId);
       asleep.drop(runId);
+      parts.notices.drop(runId);
       deliveries.forget(runId);
       parts.follow(runId, false);
       return index.drop(runId);

@@ -8,6 +8,7 @@
  *   10 min        the signature of every record, and the names whatever the root says
  *   desync        all of that at once: events lost, clock or process stood still, root another
  */
+import type { Degradation } from '../shared/daemon/health.ts';
 import type { Engine } from '../shared/engine.ts';
 import { errnoOf } from '../shared/errno.ts';
 import { runDirOf } from '../shared/store/home.ts';
@@ -15,8 +16,9 @@ import { isRacy, recordSignatureOf, type Signed, sign } from '../shared/store/si
 import { sleep } from '../shared/time/sleep.ts';
 import { Asleep } from './asleep.ts';
 import { ConfigWatch } from './config-watch.ts';
-import { type Degradation, Degradations } from './degradations.ts';
+import { Degradations } from './degradations.ts';
 import { Deliveries } from './deliveries.ts';
+import { type Figures, HealthReport } from './health-report.ts';
 import { Indexing } from './index/indexing.ts';
 import type { Journal } from './journal.ts';
 import { inSlices } from './loop/in-slices.ts';
@@ -25,6 +27,7 @@ import { Schedule } from './loop/schedule.ts';
 import { type Tick, tick } from './loop/ticker.ts';
 import { WorkQueue } from './loop/work-queue.ts';
 import { type Chore, Maintenance } from './maintenance.ts';
+import { NoticeCounts } from './notice-counts.ts';
 import { isPlainlyAlive, type Parts, reconcile } from './reconcile.ts';
 import { Roster } from './roster.ts';
 import { sweepNames, sweepStats } from './sweep.ts';
@@ -46,9 +49,14 @@ export interface Supervisor {
   stop(): Promise<void>;
 }
 
-export function startSupervisor(engine: Engine, journal: Journal): Supervisor {
+/** @param otherFaults what is amiss outside the loops, for the health file. */
+export function startSupervisor(
+  engine: Engine,
+  journal: Journal,
+  otherFaults: () => readonly Degradation[],
+): Supervisor {
   const intake = new AbortController();
-  const loops = new Loops(engine, journal, intake.signal);
+  const loops = new Loops(engine, journal, intake.signal, otherFaults);
   const running = loops.run();
   return {
     async stop() {
@@ -71,6 +79,8 @@ class Loops {
   readonly #indexing: Indexing;
   readonly #maintenance: Maintenance;
   readonly #usage = new UsageKeeper();
+  readonly #notices = new NoticeCounts();
+  readonly #health: HealthReport;
   readonly #parts: Parts;
   readonly #names = new Period(NAME_SWEEP_MS);
   readonly #stats = new Period(STAT_SWEEP_MS);
@@ -88,10 +98,12 @@ class Loops {
     engine: Engine,
     readonly journal: Journal,
     readonly signal: AbortSignal,
+    otherFaults: () => readonly Degradation[],
   ) {
     this.#degradations = new Degradations(journal);
     this.#config = new ConfigWatch(engine, journal, this.#degradations);
     this.#engine = this.#config.engine;
+    this.#health = new HealthReport(this.#engine, this.#degradations, otherFaults);
     this.#queue = new WorkQueue({
       concurrency: CONCURRENCY,
       work: (runId) => reconcile(this.#parts, runId),
@@ -115,6 +127,7 @@ class Loops {
       roster: this.#roster,
       schedule: this.#schedule,
       asleep: this.#asleep,
+      notices: this.#notices,
       deliveries: new Deliveries(this.#engine, journal, this.#degradations, (runId, pauseMs) =>
         this.#schedule.at(runId, this.#engine.now() + pauseMs),
       ),
@@ -157,6 +170,18 @@ class Loops {
       if (isPlainlyAlive(this.#engine, runId, run)) return;
       if (nowMs >= run.notBeforeMs || this.#hasChanged(runId)) this.#queue.add(runId);
     });
+    this.#health.did('probed_at');
+    this.#health.writeIfDue(() => this.#figures());
+  }
+
+  #figures(): Figures {
+    return {
+      runs: this.#roster.size,
+      open: this.#roster.openCount,
+      queue: this.#queue.waiting,
+      watches: this.#watching.count,
+      notices: { under_way: this.#parts.deliveries.underWay, ...this.#notices.counts() },
+    };
   }
 
   async #sweep(): Promise<void> {
@@ -173,9 +198,15 @@ class Loops {
     this.#rootSwept = root === null || isRacy(root, this.#engine.now()) ? null : root.signature;
     this.#indexing.listingBegins(this.#rootSwept);
     await this.#sweepNames();
+    this.#health.did('names_at');
     if (!statsDue) return;
     this.#stats.restart(beganMs);
     this.#watching.tryAgain();
+    await this.#sweepRecords();
+    this.#health.did('stats_at');
+  }
+
+  async #sweepRecords(): Promise<void> {
     const look = (runId: string): void => this.#queue.add(runId);
     if (!this.#isAllWanted) return sweepStats(this.#engine.home, this.#roster, this.signal, look);
     this.#isAllWanted = false;
