@@ -1,11 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-
-const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
+import { bundleInto } from './bundle.ts';
 
 /**
  * Runs a program of ours (a file of `test/support`) as the first process of a pid namespace of its own and
@@ -14,21 +11,7 @@ const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 export async function runInPidNamespace(file: string, args: readonly string[]): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'lion-inside-'));
   try {
-    const program = join(directory, 'program.mjs');
-    await mkdir(directory, { recursive: true });
-    await symlink(MODULES, join(directory, 'node_modules'));
-    const source = new URL(`./${file}`, import.meta.url);
-    await build({
-      entryPoints: [fileURLToPath(source)],
-      outfile: program,
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      target: 'node20',
-      packages: 'external',
-      define: { 'import.meta.url': JSON.stringify(source.href) },
-      logLevel: 'error',
-    });
+    const program = await bundleInto(directory, new URL(`./${file}`, import.meta.url));
     return await printedBy(['-p', '-f', '--kill-child', '--mount-proc', process.execPath, program, ...args]);
   } finally {
     await rm(directory, { recursive: true, force: true });
