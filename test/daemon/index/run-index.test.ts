@@ -167,6 +167,24 @@ describe('case 79: another file in place of the one that is open', () => {
       expect(labels).toEqual([{ label: 'of the other', runs: 5 }]);
     }));
 
+  it('shares nothing with one who still holds the removed file', () =>
+    inWorld(async (world) => {
+      const stateDir = stateDirOf(world);
+      const { index: old } = await openIn(world, stateDir);
+      old.put(rowsOf(300, { label: 'of the old' }), unchanged);
+      const sidecars = ['-wal', '-shm'].map((suffix) => `${indexFileOf(stateDir)}${suffix}`);
+      const before = sidecars.map((path) => statSync(path).ino);
+      rmSync(indexFileOf(stateDir));
+      const { index } = await openIn(world, stateDir);
+      expect(sidecars.map((path) => statSync(path).ino)).not.toContain(before[1]);
+      index.put(rowsOf(20), unchanged);
+      old.put(rowsOf(400, { label: 'of the old' }), unchanged);
+      old.close();
+      index.verify();
+      expect(readRows(stateDir, "SELECT run_id FROM runs WHERE label = 'nightly build'")).toHaveLength(20);
+      expect(index.isReplaced()).toBe(false);
+    }));
+
   it('keeps its own log when the old one is closed', () =>
     inWorld(async (world) => {
       const stateDir = stateDirOf(world);
@@ -193,6 +211,19 @@ describe('the file', () => {
       expect(statSync(log).size).toBeGreaterThan(0);
       index.checkpoint();
       expect(statSync(log).size).toBe(0);
+    }));
+
+  it('does not lead a walk through all rows back to where it has been', () =>
+    inWorld(async (world) => {
+      const stateDir = stateDirOf(world);
+      const { index } = await openIn(world, stateDir);
+      index.put(rowsOf(10), unchanged);
+      index.close();
+      const bytes = readFileSync(indexFileOf(stateDir), 'latin1');
+      writeFileSync(indexFileOf(stateDir), bytes.replaceAll(runIdAt(7), runIdAt(2)), 'latin1');
+      const damaged = await openIn(world, stateDir);
+      expect(damaged.opened.state).toBe('opened');
+      expect(() => damaged.index.known(null, 100)).toThrow(expect.objectContaining({ code: 'corrupt' }));
     }));
 
   it('is not sound where an index lacks what its table has', () =>
