@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { openRunIndex } from '../daemon/index/open.ts';
-import { recordSignatureOf } from '../daemon/roster.ts';
 import { type IndexRow, indexFileOf } from '../shared/index/schema.ts';
+import { recordSignatureOf } from '../shared/store/signature.ts';
 import { publish, rowsOf, runIdAt, unchanged } from '../test/daemon/index/rows.ts';
 
 const BATCH = 200;
