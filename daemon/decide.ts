@@ -13,6 +13,8 @@ export interface Seen {
   readonly won: boolean;
   /** Of the notice, where the run has ended. */
   readonly step: NoticeStep | null;
+  /** Its notice is on its way from here: what follows is decided when that is over, whatever its claim's deadline. */
+  readonly sending: boolean;
   /** For `asleep`: the settings are others by now. */
   readonly settingsChanged: boolean;
   /** When the record was last changed, epoch milliseconds; null: there is none. */
@@ -75,6 +77,7 @@ function decideEnded(seen: Seen, nowMs: number): Action[] {
 }
 
 function noticeActions(seen: Seen): Action[] {
+  if (seen.sending) return [];
   if (seen.won) return [{ do: 'send', won: true }];
   const step = seen.step;
   switch (step?.kind) {

@@ -10,7 +10,15 @@ export type Event =
   | { readonly event: 'started'; readonly jobs_dir: string; readonly version: string; readonly pid: number }
   | { readonly event: 'scanned'; readonly runs: number; readonly open: number }
   | { readonly event: 'ended'; readonly run_id: string; readonly source: string; readonly outcome: string }
-  | { readonly event: 'notice'; readonly run_id: string; readonly state: string }
+  | {
+      readonly event: 'notice';
+      readonly run_id: string;
+      readonly state: string;
+      /** What follows by itself; null: nothing. */
+      readonly next: string | null;
+      /** Why nothing does, where it was not got through. */
+      readonly parked?: string;
+    }
   | { readonly event: 'refused'; readonly run_id: string; readonly code: string }
   | { readonly event: 'fault'; readonly run_id: string | null; readonly message: string }
   | {
@@ -55,7 +63,7 @@ function sentence(event: Event): string {
     case 'ended':
       return `${event.run_id} has ended: ${event.outcome} (${event.source})`;
     case 'notice':
-      return `${event.run_id} notice: ${event.state}`;
+      return `${event.run_id} notice: ${[event.state, nextOf(event)].filter(Boolean).join(', ')}`;
     case 'refused':
       return `${event.run_id} could not be written (${event.code}); trying again`;
     case 'fault':
@@ -75,4 +83,8 @@ function sentence(event: Event): string {
     case 'stopped':
       return 'stopped';
   }
+}
+
+function nextOf({ next, parked }: Extract<Event, { event: 'notice' }>): string | null {
+  return parked === undefined ? next : `${next} (${parked})`;
 }
