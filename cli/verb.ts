@@ -15,6 +15,8 @@ export interface Answer {
   readonly human: (screen: Screen) => string;
   /** Instead of `human`, for a verb that stays: its return is the exit status. */
   readonly follow?: () => AsyncGenerator<Chunk, number>;
+  /** Instead of `human`: a program and its arguments that take over this call's streams and exit status. */
+  readonly become?: readonly [string, ...string[]];
   /** Without `--machine`; an envelope always exits 0 (ADR-0106 D8). */
   readonly exitCode?: number;
 }

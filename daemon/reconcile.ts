@@ -6,8 +6,8 @@
 import { lstatSync } from 'node:fs';
 import type { Engine } from '../shared/engine.ts';
 import { errnoOf } from '../shared/errno.ts';
+import { JsonNumber, type JsonObject } from '../shared/json/value.ts';
 import { processClaimOf } from '../shared/liveness/claim.ts';
-import { observeLiveness } from '../shared/liveness/observe.ts';
 import { claimFacts } from '../shared/notify/claim.ts';
 import { type NoticeStep, noticeStep } from '../shared/notify/next-step.ts';
 import { resolveNotifier, textOf } from '../shared/notify/notifier.ts';
@@ -22,6 +22,7 @@ import { type Action, decide, type Seen } from './decide.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Journal } from './journal.ts';
 import type { Schedule } from './loop/schedule.ts';
+import { countedOf, type NoticeCounts } from './notice-counts.ts';
 import { noticeEvent } from './notice-event.ts';
 import type { OpenRun, Roster } from './roster.ts';
 
@@ -32,6 +33,7 @@ export interface Parts {
   readonly roster: Roster;
   readonly schedule: Schedule;
   readonly asleep: Asleep;
+  readonly notices: NoticeCounts;
   readonly deliveries: Deliveries;
   readonly follow: (runId: string, watched: boolean) => void;
   readonly index: IndexSink;
@@ -55,6 +57,11 @@ interface Look {
   readonly status: RunStatus | null;
   /** Of the record, taken before it was read. */
   readonly signature: string | null;
+  /**
+   * Of the process that had the recorded number, taken before it was looked at: one that takes the number over
+   * while we look has another word, so the next probe looks again.
+   */
+  readonly token: string | null;
 }
 
 export async function reconcile(parts: Parts, runId: string): Promise<void> {
@@ -64,18 +71,13 @@ export async function reconcile(parts: Parts, runId: string): Promise<void> {
 }
 
 /**
- * Is there nothing to do for this run right now? Its record is as it was read and its process is plainly the
- * one recorded. Cheap: one stat and one look at the process, no child.
+ * Is there nothing to do for this run right now? Its record is as it was read, and the process that a full look
+ * found alive is still the one that has its number. Cheap: one stat and one look at the process, no child.
  */
 export function isPlainlyAlive(engine: Engine, runId: string, run: OpenRun): boolean {
-  const runDir = runDirOf(engine.home, runId);
-  if (run.claim === null || run.signature === null || recordSignatureOf(runDir) !== run.signature)
-    return false;
-  const { liveness } = observeLiveness(engine.processes, runId, runDir, run.claim, {
-    judgeUnowned: engine.config.judgeUnownedRecords,
-    guard: false,
-  });
-  return liveness.alive;
+  if (run.pid === null || run.token === null || run.signature === null) return false;
+  const isSameRecord = recordSignatureOf(runDirOf(engine.home, runId)) === run.signature;
+  return isSameRecord && engine.processes.tokenOf(run.pid) === run.token;
 }
 
 async function lookAt(parts: Parts, runId: string): Promise<Look> {
@@ -83,12 +85,14 @@ async function lookAt(parts: Parts, runId: string): Promise<Look> {
   const runDir = runDirOf(engine.home, runId);
   const directoryChangedMs = directoryChanged(runDir);
   if (directoryChangedMs === null)
-    return { seen: { ...NOTHING, present: false }, status: null, signature: null };
+    return { seen: { ...NOTHING, present: false }, status: null, signature: null, token: null };
   // Taken before the read, so that a change in between shows as one.
   const signed = sign(`${runDir}/job.json`);
   const read = readRecord(runDir);
   const ended = read.state === 'ok' && isOver(read.object.value);
   const run = ended ? roster.openRun(runId) : roster.asOpen(runId);
+  const pid = read.state === 'ok' && !ended ? processClaimOf(read.object.value).pid : null;
+  const token = pid === null ? null : engine.processes.tokenOf(pid);
   let held = false;
   const status = ended
     ? statusOfEnded(runId, read)
@@ -102,7 +106,7 @@ async function lookAt(parts: Parts, runId: string): Promise<Look> {
         },
       });
   const seen = await seenOf(parts, runId, status, { directoryChangedMs, signed, held, run });
-  return { seen, status, signature: signed?.signature ?? null };
+  return { seen, status, signature: signed?.signature ?? null, token };
 }
 
 const NOTHING: Seen = {
@@ -111,6 +115,7 @@ const NOTHING: Seen = {
   won: false,
   step: null,
   sending: false,
+  undelivered: false,
   settingsChanged: false,
   changedMs: null,
   directoryChangedMs: null,
@@ -152,6 +157,7 @@ async function seenOf(
     state: 'ended',
     step,
     sending: parts.deliveries.isSending(runId),
+    undelivered: countedOf(record.get('notify_delivery')) !== null,
     settingsChanged: await haveSettingsChanged(engine, runId, status, step),
   };
 }
@@ -183,13 +189,14 @@ function directoryChanged(runDir: string): number | null {
   }
 }
 
-function remember(parts: Parts, runId: string, { seen, status, signature }: Look): void {
+function remember(parts: Parts, runId: string, { seen, status, signature, token }: Look): void {
   const { roster, journal } = parts;
   if (status === null) return;
   if (status.refusal !== null) journal({ event: 'refused', run_id: runId, code: status.refusal.code });
   if (seen.state === 'ended') {
     const wasOpen = roster.openRun(runId) !== null;
     roster.asEnded(runId, signature);
+    parts.notices.note(runId, recordOf(status).get('notify_delivery'));
     if (!wasOpen) return;
     const source = sourceOf(textOf(recordOf(status).get('terminal_source')));
     journal({ event: 'ended', run_id: runId, source, outcome: status.derived.outcome ?? 'unknown' });
@@ -197,9 +204,16 @@ function remember(parts: Parts, runId: string, { seen, status, signature }: Look
   }
   const run = roster.asOpen(runId);
   run.signature = signature;
-  run.claim = status.liveness.alive ? processClaimOf(recordOf(status)) : null;
+  run.pid = status.liveness.alive ? processClaimOf(recordOf(status)).pid : null;
+  run.token = token;
+  run.groupId = groupIdOf(recordOf(status));
   run.seenAlive ||= status.liveness.alive;
   run.fruitless = seen.fruitless;
+}
+
+function groupIdOf(record: JsonObject): number | null {
+  const group = record.get('pgid');
+  return group instanceof JsonNumber && group.isInteger ? group.value : null;
 }
 
 const SOURCES = new Set([
@@ -222,6 +236,7 @@ async function act(parts: Parts, runId: string, look: Look, action: Action): Pro
       roster.forget(runId);
       schedule.drop(runId);
       asleep.drop(runId);
+      parts.notices.drop(runId);
       deliveries.forget(runId);
       parts.follow(runId, false);
       return index.drop(runId);

@@ -8,28 +8,39 @@
  *   10 min        the signature of every record, and the names whatever the root says
  *   desync        all of that at once: events lost, clock or process stood still, root another
  */
+import type { Degradation } from '../shared/daemon/health.ts';
 import type { Engine } from '../shared/engine.ts';
 import { errnoOf } from '../shared/errno.ts';
 import { runDirOf } from '../shared/store/home.ts';
 import { isRacy, recordSignatureOf, type Signed, sign } from '../shared/store/signature.ts';
+import { sleep } from '../shared/time/sleep.ts';
 import { Asleep } from './asleep.ts';
 import { ConfigWatch } from './config-watch.ts';
-import { type Degradation, Degradations } from './degradations.ts';
+import { Degradations } from './degradations.ts';
 import { Deliveries } from './deliveries.ts';
+import { type Figures, HealthReport } from './health-report.ts';
+import { Indexing } from './index/indexing.ts';
 import type { Journal } from './journal.ts';
 import { inSlices } from './loop/in-slices.ts';
 import { Period } from './loop/period.ts';
 import { Schedule } from './loop/schedule.ts';
 import { type Tick, tick } from './loop/ticker.ts';
 import { WorkQueue } from './loop/work-queue.ts';
+import { type Chore, Maintenance } from './maintenance.ts';
+import { NoticeCounts } from './notice-counts.ts';
 import { isPlainlyAlive, type Parts, reconcile } from './reconcile.ts';
 import { Roster } from './roster.ts';
 import { sweepNames, sweepStats } from './sweep.ts';
+import { type RunToSample, UsageKeeper } from './usage/usage-keeper.ts';
 import { Watching } from './watch/watching.ts';
 
 const PROBE_INTERVAL_MS = 1_000;
 const NAME_SWEEP_MS = 15_000;
 const STAT_SWEEP_MS = 10 * 60_000;
+/** The index, the files of the supervisor itself and missed chores are seen to this often. */
+const KEEP_INTERVAL_MS = 5_000;
+/** Whether sampling has been switched on again. */
+const USAGE_OFF_LOOK_MS = 15_000;
 /** Runs looked at side by side: one that waits for its lifecycle store holds up no other. */
 const CONCURRENCY = 32;
 
@@ -38,9 +49,14 @@ export interface Supervisor {
   stop(): Promise<void>;
 }
 
-export function startSupervisor(engine: Engine, journal: Journal): Supervisor {
+/** @param otherFaults what is amiss outside the loops, for the health file. */
+export function startSupervisor(
+  engine: Engine,
+  journal: Journal,
+  otherFaults: () => readonly Degradation[],
+): Supervisor {
   const intake = new AbortController();
-  const loops = new Loops(engine, journal, intake.signal);
+  const loops = new Loops(engine, journal, intake.signal, otherFaults);
   const running = loops.run();
   return {
     async stop() {
@@ -60,6 +76,11 @@ class Loops {
   readonly #degradations: Degradations;
   readonly #watching: Watching;
   readonly #queue: WorkQueue;
+  readonly #indexing: Indexing;
+  readonly #maintenance: Maintenance;
+  readonly #usage = new UsageKeeper();
+  readonly #notices = new NoticeCounts();
+  readonly #health: HealthReport;
   readonly #parts: Parts;
   readonly #names = new Period(NAME_SWEEP_MS);
   readonly #stats = new Period(STAT_SWEEP_MS);
@@ -68,16 +89,21 @@ class Loops {
   #rootSwept: string | null = null;
   /** Device and inode; undefined before the first look. */
   #rootIdentity: string | null | undefined;
+  #hasSwept = false;
   #isDesynced = false;
+  /** Not only what differs: every run, as for an index that has none. */
+  #isAllWanted = false;
 
   constructor(
     engine: Engine,
     readonly journal: Journal,
     readonly signal: AbortSignal,
+    otherFaults: () => readonly Degradation[],
   ) {
     this.#degradations = new Degradations(journal);
     this.#config = new ConfigWatch(engine, journal, this.#degradations);
     this.#engine = this.#config.engine;
+    this.#health = new HealthReport(this.#engine, this.#degradations, otherFaults);
     this.#queue = new WorkQueue({
       concurrency: CONCURRENCY,
       work: (runId) => reconcile(this.#parts, runId),
@@ -87,33 +113,48 @@ class Loops {
       onRun: (runId) => this.#lookIfChanged(runId),
       onDesync: (why) => this.#desync(why),
     });
+    this.#indexing = new Indexing(this.#engine, this.#degradations, {
+      onLook: (runId) => this.#queue.add(runId),
+      onRebuild: (why) => {
+        // The first sweep looks at everything anyway.
+        if (this.#hasSwept) this.#desync(`the index is to be built anew (${why})`, 'look at all');
+      },
+    });
+    this.#maintenance = new Maintenance(this.#chores(), journal, signal);
     this.#parts = {
       engine: this.#engine,
       journal,
       roster: this.#roster,
       schedule: this.#schedule,
       asleep: this.#asleep,
+      notices: this.#notices,
       deliveries: new Deliveries(this.#engine, journal, this.#degradations, (runId, pauseMs) =>
         this.#schedule.at(runId, this.#engine.now() + pauseMs),
       ),
       follow: (runId, watched) => this.#watching.follow(runId, watched),
-      index: { put: () => undefined, drop: () => undefined },
+      index: this.#indexing,
     };
   }
 
   async run(): Promise<void> {
     this.#watching.rearm([]);
+    await this.#indexing.check();
+    await this.#indexing.fill(this.#roster, this.signal);
     await this.#sweep();
+    this.#hasSwept = true;
     await Promise.all([
       this.#queue.begun(this.signal).then(() => this.#sayScanned()),
       tick(PROBE_INTERVAL_MS, this.signal, (each) => this.#probe(each)),
       tick(PROBE_INTERVAL_MS, this.signal, () => this.#sweep()),
+      tick(KEEP_INTERVAL_MS, this.signal, () => this.#keep()),
+      this.#sampleUsage(),
     ]);
   }
 
   async stop(): Promise<void> {
     this.#watching.close();
-    await Promise.all([this.#queue.stop(), this.#parts.deliveries.stop()]);
+    await Promise.all([this.#queue.stop(), this.#parts.deliveries.stop(), this.#maintenance.stop()]);
+    await this.#indexing.close();
   }
 
   #sayScanned(): void {
@@ -129,6 +170,18 @@ class Loops {
       if (isPlainlyAlive(this.#engine, runId, run)) return;
       if (nowMs >= run.notBeforeMs || this.#hasChanged(runId)) this.#queue.add(runId);
     });
+    this.#health.did('probed_at');
+    this.#health.writeIfDue(() => this.#figures());
+  }
+
+  #figures(): Figures {
+    return {
+      runs: this.#roster.size,
+      open: this.#roster.openCount,
+      queue: this.#queue.waiting,
+      watches: this.#watching.count,
+      notices: { under_way: this.#parts.deliveries.underWay, ...this.#notices.counts() },
+    };
   }
 
   async #sweep(): Promise<void> {
@@ -143,11 +196,63 @@ class Loops {
     this.#names.restart(beganMs);
     // A root that changed a moment ago may change again within the grain of its clock: it counts as changed.
     this.#rootSwept = root === null || isRacy(root, this.#engine.now()) ? null : root.signature;
+    this.#indexing.listingBegins(this.#rootSwept);
     await this.#sweepNames();
+    this.#health.did('names_at');
     if (!statsDue) return;
     this.#stats.restart(beganMs);
     this.#watching.tryAgain();
-    await sweepStats(this.#engine.home, this.#roster, this.signal, (runId) => this.#queue.add(runId));
+    await this.#sweepRecords();
+    this.#health.did('stats_at');
+  }
+
+  async #sweepRecords(): Promise<void> {
+    const look = (runId: string): void => this.#queue.add(runId);
+    if (!this.#isAllWanted) return sweepStats(this.#engine.home, this.#roster, this.signal, look);
+    this.#isAllWanted = false;
+    return inSlices(this.#roster.names(), this.signal, look);
+  }
+
+  /** What is neither a run nor a sweep: the index, chores that were missed. */
+  async #keep(): Promise<void> {
+    await this.#indexing.check();
+    if (this.#queue.waiting === 0 && this.#queue.underWay === 0) this.#indexing.listingIsIn();
+    this.#maintenance.tick();
+  }
+
+  #chores(): Chore[] {
+    return [
+      {
+        name: 'check_index',
+        at: '17 * * * *',
+        everyMs: 3_600_000,
+        run: (signal) => this.#indexing.deepCheck(this.#roster, signal),
+      },
+      {
+        name: 'checkpoint_index',
+        at: '*/10 * * * *',
+        everyMs: 600_000,
+        run: async () => this.#indexing.checkpoint(),
+      },
+    ];
+  }
+
+  async #sampleUsage(): Promise<void> {
+    while (!this.signal.aborted) {
+      const { usageIntervalMs } = this.#engine.config;
+      if (usageIntervalMs > 0) await this.#sampleOnce();
+      await sleep(usageIntervalMs || USAGE_OFF_LOOK_MS, this.signal);
+    }
+  }
+
+  /** A meter that cannot be read costs its sample and nothing else. */
+  async #sampleOnce(): Promise<void> {
+    try {
+      this.#indexing.putUsage(await this.#usage.sample(runsToSample(this.#roster), this.signal));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.journal({ event: 'fault', run_id: null, message: `usage: ${message}` });
+    }
   }
 
   async #sweepNames(): Promise<void> {
@@ -176,9 +281,10 @@ class Loops {
     this.#watching.rearm(this.#aliveRunIds());
   }
 
-  #desync(why: string): void {
+  #desync(why: string, how: 'what differs' | 'look at all' = 'what differs'): void {
     if (!this.#isDesynced) this.journal({ event: 'desynced', why });
     this.#isDesynced = true;
+    this.#isAllWanted ||= how === 'look at all';
   }
 
   #wakeSleepers(): void {
@@ -196,7 +302,7 @@ class Loops {
   }
 
   *#aliveRunIds(): Generator<string> {
-    for (const [runId, run] of this.#roster.open()) if (run.claim !== null) yield runId;
+    for (const [runId, run] of this.#roster.open()) if (run.pid !== null) yield runId;
   }
 
   /** One run's fault is one line in the journal; the others go on. */
@@ -205,6 +311,12 @@ class Loops {
     this.journal({ event: 'fault', run_id: runId, message });
     this.#schedule.at(runId, this.#engine.now() + pauseMs);
   }
+}
+
+function runsToSample(roster: Roster): RunToSample[] {
+  return [...roster.open()].flatMap(([runId, { pid, groupId }]) =>
+    pid === null || groupId === null ? [] : [{ runId, pid, pgid: groupId }],
+  );
 }
 
 function missing(jobsDir: string): Degradation {

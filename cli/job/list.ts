@@ -1,4 +1,3 @@
-import { LionError } from '../../shared/contract/errors.ts';
 import type { Row } from '../../shared/contract/row.ts';
 import type { Engine } from '../../shared/engine.ts';
 import { readUsage } from '../../shared/index/read-usage.ts';
@@ -6,6 +5,7 @@ import type { Available } from '../../shared/output/available.ts';
 import { type Usage, usageOf } from '../../shared/output/usage.ts';
 import { printable } from '../../shared/printable.ts';
 import { listRuns } from '../../shared/run/list.ts';
+import { limitOf } from '../limit.ts';
 import { age } from '../render/age.ts';
 import { marksOf } from '../render/marks.ts';
 import { paint, type Screen } from '../render/screen.ts';
@@ -13,24 +13,30 @@ import { table } from '../render/table.ts';
 import { usageCell } from '../render/usage.ts';
 import type { Answer, Call } from '../verb.ts';
 
-export const DEFAULT_LIMIT = 50;
-
 export interface ListOptions {
   readonly limit?: string;
   readonly status?: string;
   readonly usage?: boolean;
+  readonly degraded?: boolean;
 }
 
 /** `lion job list` (ADR-0106 D6): newest first, bounded, says when there is more. */
 export async function list(call: Call, options: ListOptions): Promise<Answer> {
   const limit = limitOf(options.limit);
   const engine = await call.open();
-  const { rows, truncated } = await listRuns(engine, { limit, status: options.status ?? null });
+  const { rows, truncated } = await listRuns(engine, {
+    limit,
+    status: options.status ?? null,
+    degraded: options.degraded ?? false,
+  });
   const usages = options.usage ? await usagesOf(engine, rows) : null;
   const jobs = usages === null ? rows : rows.map((row, at) => ({ ...row, usage: { ...usages[at] } }));
   return {
     data: { jobs, truncated, limit },
-    human: (screen) => render(screen, rows, usages, truncated, limit, engine.home.jobsDir),
+    human: (screen) =>
+      options.degraded && rows.length === 0
+        ? 'No degraded runs.\n'
+        : render(screen, rows, usages, truncated, limit, engine.home.jobsDir),
   };
 }
 
@@ -41,13 +47,6 @@ async function usagesOf(engine: Engine, rows: readonly Row[]): Promise<Available
     runs.map(({ runId }) => runId),
   );
   return runs.map((run) => usageOf(read, run, engine.now()));
-}
-
-function limitOf(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_LIMIT;
-  const limit = /^\d+$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && Number.isSafeInteger(limit)) return limit;
-  throw new LionError('invalid_input', `--limit takes a whole number from 1, not ${JSON.stringify(text)}`);
 }
 
 function render(

@@ -4,9 +4,10 @@ import { parkedOf } from '../../shared/notify/next-step.ts';
 import type { Available } from '../../shared/output/available.ts';
 import type { Usage } from '../../shared/output/usage.ts';
 import { printable, printableBlock } from '../../shared/printable.ts';
-import { age } from './age.ts';
+import { withAge } from './age.ts';
+import { facts } from './facts.ts';
 import { marksOf } from './marks.ts';
-import { paint, type Screen } from './screen.ts';
+import type { Screen } from './screen.ts';
 import { usageLine } from './usage.ts';
 
 type Fields = Readonly<Record<string, Jsonable>>;
@@ -21,7 +22,7 @@ export function renderStatus(screen: Screen, data: Fields, usage: Available<Usag
     ['reason', printable(data.reason_code)],
     ['process', processLine(data)],
     ['usage', usage === null ? '' : usageLine(usage, screen.nowMs)],
-    ['submitted', withAge(data.submitted_at, screen)],
+    ['submitted', withAge(data.submitted_at, screen.nowMs)],
     ['ended', endLine(data, screen)],
     ['ended by', printable(data.terminal_source)],
     ['survivors', Array.isArray(data.survivors) ? data.survivors.map(printable).join(', ') : ''],
@@ -31,10 +32,7 @@ export function renderStatus(screen: Screen, data: Fields, usage: Available<Usag
     ['degraded', printable(data.persistence_degraded_reason)],
     ['record', `${printable(data.job_dir)}/job.json`],
   ];
-  const shown = lines.filter(([, text]) => text !== '');
-  const width = Math.max(...shown.map(([name]) => name.length));
-  const head = shown.map(([name, text]) => `${paint(screen, 'dim', name.padEnd(width))}  ${text}\n`).join('');
-  return head + hints(data) + logTail(data);
+  return facts(screen, lines) + hints(data) + logTail(data);
 }
 
 function headline(data: Fields): string {
@@ -52,13 +50,8 @@ function processLine(data: Fields): string {
 
 /** A time that was noticed and not reported is an upper bound, and is said to be one (ADR-0107 D4). */
 function endLine(data: Fields, screen: Screen): string {
-  const end = withAge(data.finished_at, screen);
+  const end = withAge(data.finished_at, screen.nowMs);
   return end !== '' && data.finished_at_precision === 'upper_bound' ? `${end}, at the latest` : end;
-}
-
-function withAge(time: Jsonable, screen: Screen): string {
-  const ago = age(time, screen.nowMs);
-  return ago === '' ? printable(time) : `${printable(time)} (${ago} ago)`;
 }
 
 function noticeLine(data: Fields): string {

@@ -8,9 +8,10 @@
  * complete. While there is trouble nothing is tried but by `check`, less and less often.
  */
 import { IndexFault } from '../../shared/index/fault.ts';
+import type { UsageSample } from '../../shared/index/read-usage.ts';
 import type { IndexRow } from '../../shared/index/schema.ts';
 import { openRunIndex } from './open.ts';
-import type { KnownRun, RunIndex, UsageSample } from './run-index.ts';
+import type { KnownRun, RunIndex } from './run-index.ts';
 import { type IndexTrouble, troubleOf } from './trouble.ts';
 
 const FLUSH_ROWS = 200;

@@ -1,4 +1,5 @@
 import type { Engine } from '../../shared/engine.ts';
+import type { UsageSample } from '../../shared/index/read-usage.ts';
 import type { RunStatus } from '../../shared/run/status.ts';
 import { runDirOf } from '../../shared/store/home.ts';
 import { recordSignatureOf } from '../../shared/store/signature.ts';
@@ -7,7 +8,7 @@ import { inSlices } from '../loop/in-slices.ts';
 import type { Roster } from '../roster.ts';
 import { IndexKeeper, type RebuildReason } from './index-keeper.ts';
 import { indexRowOf } from './row.ts';
-import type { UsageSample } from './run-index.ts';
+import type { KnownRun } from './run-index.ts';
 
 /** Rows read from the index at a time: a few milliseconds. */
 const PAGE_ROWS = 1_000;
@@ -111,10 +112,10 @@ export class Indexing {
     this.#keeper = null;
   }
 
-  async *#pages(signal: AbortSignal): AsyncGenerator<ReturnType<NonNullable<IndexKeeper['known']>> & object> {
+  async *#pages(signal: AbortSignal): AsyncGenerator<KnownRun[]> {
     let after: string | null = null;
     while (!signal.aborted) {
-      const page = this.#keeper?.known(after, PAGE_ROWS) ?? null;
+      const page: KnownRun[] | null = this.#keeper?.known(after, PAGE_ROWS) ?? null;
       if (page === null || page.length === 0) return;
       yield page;
       after = page.at(-1)?.runId ?? null;

@@ -16,6 +16,7 @@
 import { rmSync } from 'node:fs';
 import type { Database, Statement } from 'better-sqlite3';
 import { faultsOnly, IndexFault } from '../../shared/index/fault.ts';
+import type { UsageSample } from '../../shared/index/read-usage.ts';
 import { type IndexRow, RECONCILED_ROOT } from '../../shared/index/schema.ts';
 import { type Identity, identityOf, sidecarsOf } from './index-files.ts';
 
@@ -24,15 +25,6 @@ export interface KnownRun {
   readonly runId: string;
   readonly signature: string | null;
   readonly settled: boolean;
-}
-
-export interface UsageSample {
-  readonly runId: string;
-  readonly sampledMs: number;
-  readonly cpuPercent: number | null;
-  readonly rssBytes: number | null;
-  readonly peakRssBytes: number | null;
-  readonly processes: number;
 }
 
 /** Every method throws `IndexFault` and nothing else. */

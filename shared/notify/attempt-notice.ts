@@ -140,7 +140,7 @@ function isStillOurs(engine: Engine, runId: string, claim: Claim): boolean {
 }
 
 /** The recorded status goes out, not the one a late hook brings: one end and one story. */
-function fieldsOf(
+export function fieldsOf(
   runId: string,
   record: JsonObject,
   notifier: Extract<Notifier, { kind: 'command' }>,

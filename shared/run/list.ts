@@ -8,6 +8,7 @@ import { type Row, rowOf } from '../contract/row.ts';
 import type { Engine } from '../engine.ts';
 import { LIFECYCLE_TIMEOUT_MS } from '../lifecycle/ask.ts';
 import { attemptNotice } from '../notify/attempt-notice.ts';
+import { degradedReason, readManifest } from '../output/manifest.ts';
 import { DANGLING, readRecord } from '../record/read.ts';
 import { runDirOf } from '../store/home.ts';
 import { listRunNames } from '../store/names.ts';
@@ -17,6 +18,8 @@ export interface ListRequest {
   readonly limit: number;
   /** Shown by this status, compared verbatim; null or empty: all. */
   readonly status: string | null;
+  /** Only rows that say something of theirs is degraded. */
+  readonly degraded: boolean;
 }
 
 export interface Listing {
@@ -43,7 +46,7 @@ export async function listRuns(engine: Engine, request: ListRequest): Promise<Li
       if (isListed(engine, name)) batch.push(name);
     }
     const statuses = await classifyAll(engine, batch, options);
-    found.push(...statuses.filter((status) => matches(status, request)));
+    found.push(...statuses.filter((status) => matches(engine, status, request)));
   }
   const truncated = await hasAnother(engine, names.slice(at), request, options);
   await announceAll(engine, found);
@@ -85,8 +88,15 @@ async function classifyRow(engine: Engine, runId: string, options: ClassifyOptio
   }
 }
 
-function matches(status: RunStatus, request: ListRequest): boolean {
-  return !request.status || status.derived.status === request.status;
+function matches(engine: Engine, status: RunStatus, request: ListRequest): boolean {
+  if (request.status && status.derived.status !== request.status) return false;
+  return !request.degraded || isDegraded(engine, status);
+}
+
+/** Its record cannot be read or written, or its engine could not keep it. */
+function isDegraded(engine: Engine, status: RunStatus): boolean {
+  if (status.read.state !== 'ok' || status.refusal !== null) return true;
+  return degradedReason(readManifest(engine, status.runId)) !== null;
 }
 
 /** Without a filter the next record is enough; with one, later runs are resolved until one matches. */
@@ -98,10 +108,10 @@ async function hasAnother(
 ): Promise<boolean> {
   for (const name of rest) {
     if (!isListed(engine, name)) continue;
-    if (!request.status) return true;
+    if (!request.status && !request.degraded) return true;
     const status = await classifyRow(engine, name, options);
     if (status.wonTransition) await attemptNotice(engine, name, { role: 'winner' });
-    if (matches(status, request)) return true;
+    if (matches(engine, status, request)) return true;
   }
   return false;
 }

@@ -84,6 +84,23 @@ describe('case 82: a degraded run reads as degraded on every surface', () => {
     });
   });
 
-  it.todo('case 82: list can filter on degraded runs (there is no such option yet)');
+  it('case 82: list can filter on them: an engine that lost its store, a lock refused, a record damaged', async () => {
+    await inWorld(async (world) => {
+      layEnded(world, runIdOf(1), 'completed');
+      degrade(world, runIdOf(1));
+      mkdirSync(join((await layGone(world, runIdOf(2))).dir, 'job.lock'));
+      writeFileSync(layEnded(world, runIdOf(3), 'completed').recordFile, 'not JSON');
+      for (const n of [4, 5]) layEnded(world, runIdOf(n), 'completed');
+      const listed = async (...args: string[]): Promise<unknown[]> => {
+        const { jobs, truncated } = await askData(world, ['job', 'list', ...args]);
+        return [jobs.map((job: Record<string, unknown>) => job.run_id), truncated];
+      };
+      expect(await listed('--degraded')).toEqual([[3, 2, 1].map(runIdOf), false]);
+      expect(await listed('--degraded', '--limit', '2')).toEqual([[3, 2].map(runIdOf), true]);
+      expect(await listed('--degraded', '--limit', '3')).toEqual([[3, 2, 1].map(runIdOf), false]);
+      expect(await listed('--degraded', '--status', 'completed')).toEqual([[runIdOf(1)], false]);
+    });
+  });
+
   it.todo('case 82: daemon status carries it, and exits non-zero when degraded (there is no such verb yet)');
 });

@@ -7,7 +7,7 @@ const CLAUSES = [
   ...Array.from({ length: 14 }, (_, index) => `ADR-0107 Verify by ${index + 1}`),
   ...Array.from({ length: 10 }, (_, index) => `ADR-0106 D${index + 1}`),
 ];
-const CASES = [3, 4, 10, 14, 18, 20, 21, 22, 24, 27, 28, 30, 31, 62, 65, 82, 84].map(
+const CASES = [3, 4, 10, 14, 18, 20, 21, 22, 24, 27, 28, 30, 31, 46, 62, 65, 82, 84].map(
   (number) => `case ${number}`,
 );
 
