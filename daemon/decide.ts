@@ -13,6 +13,8 @@ export interface Seen {
   readonly won: boolean;
   /** Of the notice, where the run has ended. */
   readonly step: NoticeStep | null;
+  /** Its notice is on its way from here: what follows is decided when that is over, whatever its claim's deadline. */
+  readonly sending: boolean;
   /** Its notice did not get through, or may not have: a restart must know of it without being told. */
   readonly undelivered: boolean;
   /** For `asleep`: the settings are others by now. */
@@ -78,6 +80,7 @@ function decideEnded(seen: Seen, nowMs: number): Action[] {
 }
 
 function noticeActions(seen: Seen): Action[] {
+  if (seen.sending) return [];
   if (seen.won) return [{ do: 'send', won: true }];
   const step = seen.step;
   switch (step?.kind) {

@@ -15,7 +15,15 @@ export type Event =
       readonly delivery_id: string;
       readonly attempt: number;
     }
-  | { readonly event: 'notice'; readonly run_id: string; readonly state: string }
+  | {
+      readonly event: 'notice';
+      readonly run_id: string;
+      readonly state: string;
+      /** What follows by itself; null: nothing. */
+      readonly next: string | null;
+      /** Why nothing does, where it was not got through. */
+      readonly parked?: string;
+    }
   | { readonly event: 'refused'; readonly run_id: string; readonly code: string }
   | { readonly event: 'fault'; readonly run_id: string | null; readonly message: string }
   | ({ readonly event: 'degraded' } & Degradation)
@@ -128,7 +136,7 @@ function sentence(event: Event): string {
     case 'attempt':
       return `${event.run_id} notice: attempt ${event.attempt} (${event.delivery_id})`;
     case 'notice':
-      return `${event.run_id} notice: ${event.state}`;
+      return `${event.run_id} notice: ${[event.state, nextOf(event)].filter(Boolean).join(', ')}`;
     case 'refused':
       return `${event.run_id} could not be written (${event.code}); trying again`;
     case 'fault':
@@ -152,4 +160,8 @@ function sentence(event: Event): string {
     case 'fatal':
       return event.stack ?? event.message;
   }
+}
+
+function nextOf({ next, parked }: Extract<Event, { event: 'notice' }>): string | null {
+  return parked === undefined ? next : `${next} (${parked})`;
 }

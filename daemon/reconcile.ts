@@ -23,6 +23,7 @@ import type { Deliveries } from './deliveries.ts';
 import type { Journal } from './journal.ts';
 import type { Schedule } from './loop/schedule.ts';
 import { countedOf, type NoticeCounts } from './notice-counts.ts';
+import { noticeEvent } from './notice-event.ts';
 import type { OpenRun, Roster } from './roster.ts';
 
 /** All that looking after a run touches. */
@@ -113,6 +114,7 @@ const NOTHING: Seen = {
   state: 'no_record',
   won: false,
   step: null,
+  sending: false,
   undelivered: false,
   settingsChanged: false,
   changedMs: null,
@@ -154,6 +156,7 @@ async function seenOf(
     ...base,
     state: 'ended',
     step,
+    sending: parts.deliveries.isSending(runId),
     undelivered: countedOf(record.get('notify_delivery')) !== null,
     settingsChanged: await haveSettingsChanged(engine, runId, status, step),
   };
@@ -253,7 +256,7 @@ async function act(parts: Parts, runId: string, look: Look, action: Action): Pro
     case 'adopt':
       return afterRewrite(parts, runId, await adopt(engine, runId, look.status));
     case 'park':
-      return afterRewrite(parts, runId, await park(engine, runId, look.status, action.reason));
+      return afterRewrite(parts, runId, await park(parts, runId, look.status, action.reason));
     case 'index':
       if (look.seen.state === 'ended') roster.settle(runId, action.settled);
       return look.status === null ? undefined : index.put(look.status, look.signature, action.settled);
@@ -273,9 +276,17 @@ async function adopt(
   return rewriteDelivery(engine, runId, seen, adoptedDelivery(seen, engine.now()));
 }
 
-function park(engine: Engine, runId: string, status: RunStatus | null, reason: string): Promise<Rewrite> {
+async function park(
+  { engine, journal }: Parts,
+  runId: string,
+  status: RunStatus | null,
+  reason: string,
+): Promise<Rewrite> {
   const seen = status === null ? undefined : recordOf(status).get('notify_delivery');
-  return rewriteDelivery(engine, runId, seen, parkedDelivery(seen, reason, ''));
+  const parked = parkedDelivery(seen, reason, '');
+  const rewrite = await rewriteDelivery(engine, runId, seen, parked);
+  if (rewrite === 'written') journal(noticeEvent(runId, parked));
+  return rewrite;
 }
 
 function afterRewrite(parts: Parts, runId: string, rewrite: Rewrite | 'unconfigured'): void {

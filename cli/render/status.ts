@@ -1,5 +1,6 @@
 import type { Jsonable } from '../../shared/json/value.ts';
-import { isObject, toJson } from '../../shared/json/value.ts';
+import { isObject, type JsonObject, toJson } from '../../shared/json/value.ts';
+import { parkedOf } from '../../shared/notify/next-step.ts';
 import type { Available } from '../../shared/output/available.ts';
 import type { Usage } from '../../shared/output/usage.ts';
 import { printable, printableBlock } from '../../shared/printable.ts';
@@ -58,14 +59,17 @@ function noticeLine(data: Fields): string {
   const retry = printable(data.notify_retry_state);
   if (state === 'none' && retry === '') return '';
   const delivery = deliveryOf(data);
+  const parked = printable(parkedOf(delivery)?.reason);
   const why = ['error', 'failure_class'].map((key) => printable(delivery?.get(key))).filter(Boolean);
-  return [state, retry, ...why].filter((word) => word !== '' && word !== 'none').join(', ');
+  return [state, parked === '' ? retry : `${retry} (${parked})`, ...why]
+    .filter((word) => word !== '' && word !== 'none')
+    .join(', ');
 }
 
-function deliveryOf(data: Fields): Map<string, Jsonable> | null {
+function deliveryOf(data: Fields): JsonObject | undefined {
   const wrapper = toJson(data.notify_delivery);
-  const value = isObject(wrapper) ? wrapper.get('value') : null;
-  return isObject(value ?? null) ? (value as Map<string, Jsonable>) : null;
+  const value = isObject(wrapper) ? wrapper.get('value') : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 function refusalLine(data: Fields): string {

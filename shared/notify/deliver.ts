@@ -9,7 +9,7 @@ import type { Notifier } from './notifier.ts';
 import { substitute } from './substitute.ts';
 
 /** Enough of a notifier's words to sort a failure; the words are dropped after that. */
-const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
+const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 export interface Notice {
   /** In order: the fields substituted into the command and offered as JSON on its standard input. */
@@ -47,6 +47,7 @@ export async function deliver(
     ),
     timeoutMs: engine.config.notify.timeoutMs,
     maxOutputBytes: MAX_OUTPUT_BYTES,
+    overflow: 'drop',
     signal: engine.signal,
   });
   switch (result.kind) {
