@@ -9,6 +9,7 @@
 import type { Engine } from '../engine.ts';
 import { isObject, type Json, type JsonObject, toJson } from '../json/value.ts';
 import { readRecord } from '../record/read.ts';
+import { derive } from '../run/derive.ts';
 import { hasEnd } from '../run/end.ts';
 import { runDirOf } from '../store/home.ts';
 import { type Claim, claimAttempt, claimFacts, settleClaim, stillOurs } from './claim.ts';
@@ -110,6 +111,7 @@ async function claimAndDeliver(
   onLaunch(claim.deliveryId, claim.attempt);
   const result = await deliver(engine, notifier, {
     fields: fieldsOf(runId, record, notifier, sender),
+    outcome: derive(record, false).outcome,
     deliveryId: claim.deliveryId,
     attempt: claim.attempt,
   });

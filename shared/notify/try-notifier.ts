@@ -32,7 +32,12 @@ export async function tryNotifier(
   if (notifier.kind === 'unusable') return { notifier, result: 'failed', delivery: null, durationMs: 0 };
   const startedMs = performance.now();
   const fields = fieldsOf(runId, record, notifier, { role: 'person' });
-  const { delivery } = await deliver(engine, notifier, { fields, deliveryId: testId, attempt: 1 });
+  const { delivery } = await deliver(engine, notifier, {
+    fields,
+    outcome: null,
+    deliveryId: testId,
+    attempt: 1,
+  });
   const state = deliveryStateOf(delivery);
   return {
     notifier,
