@@ -4,7 +4,7 @@ import { IndexFault, type IndexFaultCode } from '../../shared/index/fault.ts';
 import { loadSqlite, type Sqlite } from '../../shared/index/load-sqlite.ts';
 import { DEFINITIONS, INDEX_VERSION, indexFileOf, PAGE_BYTES } from '../../shared/index/schema.ts';
 import { isLocalFilesystem } from '../../shared/store/filesystem.ts';
-import { areFiles, prepareFile } from './index-files.ts';
+import { areFiles, isWhole, prepareFile } from './index-files.ts';
 import { RunIndex } from './run-index.ts';
 import { setAside } from './set-aside.ts';
 
@@ -58,6 +58,7 @@ type Usable = Extract<OpenedIndex, { state: 'opened' | 'created' }>;
 
 function openFile(sqlite: Sqlite, file: string): Usable | Unusable {
   if (!areFiles(file)) return 'not_a_file';
+  if (!isWhole(file)) return 'corrupt';
   const held = prepareFile(file);
   const database = new sqlite(file, { timeout: BUSY_TIMEOUT_MS });
   try {

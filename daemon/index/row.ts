@@ -34,7 +34,7 @@ export function indexRowOf(
     notifyState: textOrNull(toJson(row.notify_delivery_state)),
     retryState: textOrNull(toJson(row.notify_retry_state)),
     tags: Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : [],
-    row: writeJson(toJson(row), LINE_STYLE),
+    row: writeJson(toJson(Object.values(row)), LINE_STYLE),
   };
 }
 

@@ -75,9 +75,15 @@ export class RunIndex {
     });
   }
 
-  /** In the byte order of ids; `afterRunId` null: from the first. A page at a time holds nobody up. */
+  /**
+   * In the byte order of ids; `afterRunId` null: from the first. A page at a time holds nobody up. A damaged
+   * table can lead back to where a walk has been: that is a fault here, not a walk without end.
+   */
   known(afterRunId: string | null, limit: number): KnownRun[] {
     const rows = faultsOnly(() => this.#statements.known.all(afterRunId ?? '', limit));
+    if (!isAscending([afterRunId ?? '', ...rows.map((row) => row.run_id)])) {
+      throw new IndexFault('corrupt', new Error('its rows are out of order'));
+    }
     return rows.map(({ run_id, signature, settled }) => ({
       runId: run_id,
       signature,
@@ -112,7 +118,11 @@ export class RunIndex {
    * @throws {IndexFault} `corrupt` where they disagree or a page is no page.
    */
   verify(): void {
-    const counts = faultsOnly(() => this.#statements.walks.map((walk) => walk.get()?.runs));
+    const counts = faultsOnly(() => {
+      // What is on disk is asked for, not what was kept of it.
+      this.#database.pragma('shrink_memory');
+      return this.#statements.walks.map((walk) => walk.get()?.runs);
+    });
     const [table, ...whole] = counts.slice(0, WHOLE_WALKS.length);
     if (whole.some((count) => count !== table)) {
       throw new IndexFault('corrupt', new Error('a table and its indices disagree'));
@@ -144,7 +154,7 @@ export class RunIndex {
   }
 }
 
-/** Each goes through all rows; those of the indices that hold only some of them follow. */
+/** Each goes through all rows (`count(*)` would take the smallest index for all of them); those of the indices that hold only some of them follow. */
 const WHOLE_WALKS = [
   'NOT INDEXED',
   'INDEXED BY runs_status',
@@ -178,9 +188,14 @@ function prepare(database: Database) {
     putMeta: database.prepare<[string, string]>('INSERT OR REPLACE INTO meta VALUES (?, ?)'),
     dropMeta: database.prepare<[string]>('DELETE FROM meta WHERE key = ?'),
     walks: [...WHOLE_WALKS, ...PART_WALKS].map(
-      (walk): Statement<[], Count> => database.prepare(`SELECT count(*) AS runs FROM runs ${walk}`),
+      (walk): Statement<[], Count> => database.prepare(`SELECT count(run_id) AS runs FROM runs ${walk}`),
     ),
   };
+}
+
+function isAscending(runIds: readonly string[]): boolean {
+  const bytes = runIds.map((runId) => Buffer.from(runId));
+  return bytes.every((one, at) => at === 0 || Buffer.compare(bytes[at - 1] ?? one, one) < 0);
 }
 
 type Parameters = Omit<IndexRow, 'settled' | 'terminal' | 'tags'> & {
