@@ -187,7 +187,7 @@ describe.concurrent('case 85: the files of a running supervisor are swept away',
       let runs = 1;
       for (const swept of [join(stateOf(world), 'liond.log'), lockOf(world), stateOf(world)]) {
         rmSync(swept, { recursive: true });
-        expect((await askData(world, ['job', 'list'])).jobs).toHaveLength(runs);
+        expect((await askData(world, ['job', 'list', '--limit', '1000'])).jobs).toHaveLength(runs);
         await waitUntil(
           `a lock, and a log of what happens, after ${swept} went`,
           async () => {

@@ -32,7 +32,7 @@ function liveHeapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-const NOTICE = { event: 'notice', run_id: 'r', state: 'delivered' } as const;
+const NOTICE = { event: 'notice', run_id: 'r', state: 'delivered', next: null } as const;
 
 function linesOf(path: string): Record<string, unknown>[] {
   return readFileSync(path, 'utf8')
