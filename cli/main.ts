@@ -74,6 +74,7 @@ function callOf(machine: boolean): Call {
   return {
     machine,
     signal: lifetime.signal,
+    tell: (line) => write(process.stderr, `${line}\n`),
     program: { node: process.execPath, main: fileURLToPath(import.meta.url) },
     env: process.env,
     async open() {

@@ -113,6 +113,7 @@ Example:
     .description('start a command as a run')
     .argument('[command...]', 'after a --')
     .option('--wait', 'stay, show its log, and exit by its outcome')
+    .option('--max-wait <seconds>', 'with --wait under --machine: answer after this long, ended or not (100)')
     .addHelpText(
       'after',
       '\nA signal that ended the command is reported as exit code 128 + its number.\n\nExample:\n  lion job submit --label nightly -- make index',
@@ -215,6 +216,10 @@ function addLiVerbs(program: Command, call: Call, done: (answer: Answer) => void
       .option('--prompt <text>', 'what it is to do')
       .option('--no-mcp', 'without the servers of .mcp.json')
       .option('--wait', 'stay, show its log, and exit by its outcome')
+      .option(
+        '--max-wait <seconds>',
+        'with --wait under --machine: answer after this long, ended or not (100)',
+      )
       .addHelpText('after', `\nExample:\n  lion ${kind} --detach --prompt "tidy the inbox" -- -a reviewer`)
       .action(async (args, options) =>
         done(await (await import('./li/detach.ts')).detach(call, kind, args, options)),

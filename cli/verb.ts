@@ -27,6 +27,8 @@ export interface Call {
   /** `--machine` was given: the caller is a program. */
   readonly machine: boolean;
   readonly signal: AbortSignal;
+  /** Says something beside the answer, on stderr, now. */
+  readonly tell: (line: string) => Promise<unknown>;
   /** This very program, for a run to call when it ends. */
   readonly program: { readonly node: string; readonly main: string };
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { openServiceManager, withoutManager } from '../../daemon/sd-notify.ts';
 import { inWorld } from '../support/in-world.ts';
 import { PYTHON } from '../support/python.ts';
-import { layGone, runIdOf } from '../support/runs-of-all-sorts.ts';
+import { layEnded, layGone, runIdOf } from '../support/runs-of-all-sorts.ts';
 import { makeNotifier } from '../support/stand-ins.ts';
 import { startSupervisor } from '../support/supervisor.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -149,5 +149,20 @@ describe('a supervisor under a service manager', () => {
       expect((await supervisor.end('SIGTERM')).exitCode).toBe(0);
       expect(supervisor.complained()).toBe('');
     });
+  });
+});
+
+it('case 61: pings go on at half the limit while a whole store is read for the first time', async () => {
+  await inWorld(async (world) => {
+    for (let n = 0; n < 3_000; n++) layEnded(world, runIdOf(n), 'completed');
+    const manager = await startManager(world);
+    Object.assign(world.env, { NOTIFY_SOCKET: manager.address, WATCHDOG_USEC: '400000' });
+    await startSupervisor(world);
+    const pings = (): number => manager.heard().filter((line) => line.includes('WATCHDOG=1')).length;
+    const began = pings();
+    await waitUntil('pings', () => pings() >= began + 3);
+    expect(readFileSync(new URL('../../systemd/liond.service', import.meta.url), 'utf8')).not.toMatch(
+      /^WatchdogSec/m,
+    );
   });
 });
