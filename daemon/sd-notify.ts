@@ -53,7 +53,7 @@ async function senderTo(socketPath: string): Promise<(text: string) => void> {
   const socket = libc.func('int socket(int domain, int type, int protocol)');
   const close = libc.func('int close(int fd)');
   const sendto = libc.func(
-    'ssize_t sendto(int fd, const void *data, size_t size, int flags, const void *address, uint32_t length)',
+    'intptr_t sendto(int fd, const void *data, size_t size, int flags, const void *address, uint32_t length)',
   );
   return (text) => {
     const fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

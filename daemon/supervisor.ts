@@ -10,10 +10,8 @@
  */
 import type { Degradation } from '../shared/daemon/health.ts';
 import type { Engine } from '../shared/engine.ts';
-import { errnoOf } from '../shared/errno.ts';
 import { runDirOf } from '../shared/store/home.ts';
-import { isRacy, recordSignatureOf, type Signed, sign } from '../shared/store/signature.ts';
-import { sleep } from '../shared/time/sleep.ts';
+import { recordSignatureOf } from '../shared/store/signature.ts';
 import { Asleep } from './asleep.ts';
 import { ConfigWatch } from './config-watch.ts';
 import { Degradations } from './degradations.ts';
@@ -21,26 +19,23 @@ import { Deliveries } from './deliveries.ts';
 import { type Figures, HealthReport } from './health-report.ts';
 import { Indexing } from './index/indexing.ts';
 import type { Journal } from './journal.ts';
+import { isPlainlyAlive } from './look.ts';
 import { inSlices } from './loop/in-slices.ts';
-import { Period } from './loop/period.ts';
 import { Schedule } from './loop/schedule.ts';
 import { type Tick, tick } from './loop/ticker.ts';
 import { WorkQueue } from './loop/work-queue.ts';
 import { type Chore, Maintenance } from './maintenance.ts';
 import { NoticeCounts } from './notice-counts.ts';
-import { isPlainlyAlive, type Parts, reconcile } from './reconcile.ts';
+import type { Parts } from './parts.ts';
+import { reconcile } from './reconcile.ts';
 import { Roster } from './roster.ts';
-import { sweepNames, sweepStats } from './sweep.ts';
-import { type RunToSample, UsageKeeper } from './usage/usage-keeper.ts';
+import { NAME_SWEEP_MS, Sweeper } from './sweeper.ts';
+import { sampleUsage } from './usage/sample-usage.ts';
 import { Watching } from './watch/watching.ts';
 
 const PROBE_INTERVAL_MS = 1_000;
-const NAME_SWEEP_MS = 15_000;
-const STAT_SWEEP_MS = 10 * 60_000;
 /** The index, the files of the supervisor itself and missed chores are seen to this often. */
 const KEEP_INTERVAL_MS = 5_000;
-/** Whether sampling has been switched on again. */
-const USAGE_OFF_LOOK_MS = 15_000;
 /** Runs looked at side by side: one that waits for its lifecycle store holds up no other. */
 const CONCURRENCY = 32;
 
@@ -78,21 +73,10 @@ class Loops {
   readonly #queue: WorkQueue;
   readonly #indexing: Indexing;
   readonly #maintenance: Maintenance;
-  readonly #usage = new UsageKeeper();
   readonly #notices = new NoticeCounts();
   readonly #health: HealthReport;
   readonly #parts: Parts;
-  readonly #names = new Period(NAME_SWEEP_MS);
-  readonly #stats = new Period(STAT_SWEEP_MS);
-  readonly #sleepers = new Period(NAME_SWEEP_MS);
-  /** Of the root when its names were last listed; null: they are to be listed again. */
-  #rootSwept: string | null = null;
-  /** Device and inode; undefined before the first look. */
-  #rootIdentity: string | null | undefined;
-  #hasSwept = false;
-  #isDesynced = false;
-  /** Not only what differs: every run, as for an index that has none. */
-  #isAllWanted = false;
+  readonly #sweeper: Sweeper;
 
   constructor(
     engine: Engine,
@@ -111,13 +95,19 @@ class Loops {
     });
     this.#watching = new Watching(this.#engine, this.#degradations, {
       onRun: (runId) => this.#lookIfChanged(runId),
-      onDesync: (why) => this.#desync(why),
+      onDesync: (why) => this.#sweeper.desync(why),
     });
     this.#indexing = new Indexing(this.#engine, this.#degradations, {
       onLook: (runId) => this.#queue.add(runId),
-      onRebuild: (why) => {
-        // The first sweep looks at everything anyway.
-        if (this.#hasSwept) this.#desync(`the index is to be built anew (${why})`, 'look at all');
+      onRebuild: (why) => this.#sweeper.desync(`the index is to be built anew (${why})`, 'look at all'),
+    });
+    this.#sweeper = new Sweeper(this.#engine, journal, this.#roster, this.#degradations, {
+      onLook: (runId) => this.#queue.add(runId),
+      onRootReplaced: () => this.#watching.rearm(this.#aliveRunIds()),
+      onListing: (root) => this.#indexing.listingBegins(root),
+      onSwept: (what) => {
+        this.#health.did(what);
+        if (what === 'stats_at') this.#watching.tryAgain(this.#aliveRunIds());
       },
     });
     this.#maintenance = new Maintenance(this.#chores(), journal, signal);
@@ -140,14 +130,14 @@ class Loops {
     this.#watching.rearm([]);
     await this.#indexing.check();
     await this.#indexing.fill(this.#roster, this.signal);
-    await this.#sweep();
-    this.#hasSwept = true;
+    await this.#sweeper.sweep(this.signal);
     await Promise.all([
       this.#queue.begun(this.signal).then(() => this.#sayScanned()),
       tick(PROBE_INTERVAL_MS, this.signal, (each) => this.#probe(each)),
-      tick(PROBE_INTERVAL_MS, this.signal, () => this.#sweep()),
+      tick(PROBE_INTERVAL_MS, this.signal, () => this.#sweeper.sweep(this.signal)),
       tick(KEEP_INTERVAL_MS, this.signal, () => this.#keep()),
-      this.#sampleUsage(),
+      tick(NAME_SWEEP_MS, this.signal, () => this.#wake()),
+      sampleUsage(this.#engine, this.#roster, this.#indexing, this.journal, this.signal),
     ]);
   }
 
@@ -162,7 +152,7 @@ class Loops {
   }
 
   async #probe({ afterGap }: Tick): Promise<void> {
-    if (afterGap) this.#desync('the process or the machine stood still');
+    if (afterGap) this.#sweeper.desync('the process or the machine stood still');
     if (await this.#config.refresh()) this.#watching.rearm(this.#aliveRunIds());
     const nowMs = this.#engine.now();
     for (const runId of this.#schedule.take(nowMs)) this.#queue.add(runId);
@@ -182,35 +172,6 @@ class Loops {
       watches: this.#watching.count,
       notices: { under_way: this.#parts.deliveries.underWay, ...this.#notices.counts() },
     };
-  }
-
-  async #sweep(): Promise<void> {
-    const beganMs = performance.now();
-    const root = sign(this.#engine.home.jobsDir);
-    this.#noticeRoot(root);
-    if (this.#sleepers.isDue(beganMs)) this.#wakeSleepers();
-    const statsDue = this.#isDesynced || this.#stats.isDue(beganMs);
-    const isRootNew = root === null || root.signature !== this.#rootSwept;
-    if (!statsDue && !(isRootNew && this.#names.isDue(beganMs))) return;
-    this.#isDesynced = false;
-    this.#names.restart(beganMs);
-    // A root that changed a moment ago may change again within the grain of its clock: it counts as changed.
-    this.#rootSwept = root === null || isRacy(root, this.#engine.now()) ? null : root.signature;
-    this.#indexing.listingBegins(this.#rootSwept);
-    await this.#sweepNames();
-    this.#health.did('names_at');
-    if (!statsDue) return;
-    this.#stats.restart(beganMs);
-    this.#watching.tryAgain();
-    await this.#sweepRecords();
-    this.#health.did('stats_at');
-  }
-
-  async #sweepRecords(): Promise<void> {
-    const look = (runId: string): void => this.#queue.add(runId);
-    if (!this.#isAllWanted) return sweepStats(this.#engine.home, this.#roster, this.signal, look);
-    this.#isAllWanted = false;
-    return inSlices(this.#roster.names(), this.signal, look);
   }
 
   /** What is neither a run nor a sweep: the index, chores that were missed. */
@@ -237,58 +198,8 @@ class Loops {
     ];
   }
 
-  async #sampleUsage(): Promise<void> {
-    while (!this.signal.aborted) {
-      const { usageIntervalMs } = this.#engine.config;
-      if (usageIntervalMs > 0) await this.#sampleOnce();
-      await sleep(usageIntervalMs || USAGE_OFF_LOOK_MS, this.signal);
-    }
-  }
-
-  /** A meter that cannot be read costs its sample and nothing else. */
-  async #sampleOnce(): Promise<void> {
-    try {
-      this.#indexing.putUsage(await this.#usage.sample(runsToSample(this.#roster), this.signal));
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      this.journal({ event: 'fault', run_id: null, message: `usage: ${message}` });
-    }
-  }
-
-  async #sweepNames(): Promise<void> {
-    try {
-      await sweepNames(this.#engine.home, this.#roster, this.signal, (runId) => this.#queue.add(runId));
-      this.#degradations.clear('root_unreadable');
-    } catch (error) {
-      const code = errnoOf(error);
-      if (code === null) throw error;
-      // A root that is gone has no runs: those that were known are looked at, and found gone.
-      if (code === 'ENOENT') await inSlices(this.#roster.names(), this.signal, (id) => this.#queue.add(id));
-      else this.#degradations.set(unreadable(this.#engine.home.jobsDir, code));
-    }
-  }
-
-  /** A directory that was replaced is watched by nobody, and holds other runs. */
-  #noticeRoot(root: Signed | null): void {
-    const identity = root === null ? null : root.signature.split('.').slice(0, 2).join('.');
-    if (identity === null) this.#degradations.set(missing(this.#engine.home.jobsDir));
-    else this.#degradations.clear('root_missing');
-    if (identity === this.#rootIdentity) return;
-    const isFirst = this.#rootIdentity === undefined;
-    this.#rootIdentity = identity;
-    if (isFirst) return;
-    this.#desync('the jobs directory is another one');
-    this.#watching.rearm(this.#aliveRunIds());
-  }
-
-  #desync(why: string, how: 'what differs' | 'look at all' = 'what differs'): void {
-    if (!this.#isDesynced) this.journal({ event: 'desynced', why });
-    this.#isDesynced = true;
-    this.#isAllWanted ||= how === 'look at all';
-  }
-
-  #wakeSleepers(): void {
-    this.#sleepers.restart(performance.now());
+  /** Notices that wait for other settings. */
+  async #wake(): Promise<void> {
     for (const runId of this.#asleep.awoken(this.#engine)) this.#queue.add(runId);
   }
 
@@ -311,26 +222,4 @@ class Loops {
     this.journal({ event: 'fault', run_id: runId, message });
     this.#schedule.at(runId, this.#engine.now() + pauseMs);
   }
-}
-
-function runsToSample(roster: Roster): RunToSample[] {
-  return [...roster.open()].flatMap(([runId, { pid, groupId }]) =>
-    pid === null || groupId === null ? [] : [{ runId, pid, pgid: groupId }],
-  );
-}
-
-function missing(jobsDir: string): Degradation {
-  return {
-    code: 'root_missing',
-    cause: `${jobsDir} is not there, so there are no runs to look after`,
-    cure: 'it is looked for each second; submit a run, or put the directory back',
-  };
-}
-
-function unreadable(jobsDir: string, errno: string): Degradation {
-  return {
-    code: 'root_unreadable',
-    cause: `${jobsDir} cannot be listed (${errno}); runs that are known go on being looked after`,
-    cure: 'see its permissions and its filesystem',
-  };
 }

@@ -62,12 +62,13 @@ export async function takeInstanceLock(
   for (;;) {
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });
     const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NONBLOCK, 0o600);
-    const held = closingOnThrow(fd, () => takenOf(tryExclusive(fd)) && isAt(path, fd));
-    if (held) {
+    const heldBy = closingOnThrow(fd, () => {
+      if (!takenOf(tryExclusive(fd)) || !isAt(path, fd)) return readNote(fd);
       writeNote(fd, note);
+      return null;
+    });
+    if (heldBy === null)
       return { taken: { isStillOurs: () => isAt(path, fd), release: () => closeSync(fd) } };
-    }
-    const heldBy = closingOnThrow(fd, () => readNote(fd));
     closeSync(fd);
     if (performance.now() - startedMs >= wait.waitMs || wait.signal.aborted) return { heldBy };
     await sleep(PAUSE_MS, wait.signal);

@@ -70,11 +70,11 @@ export function noticeStep(
 const SETTLED: NoticeStep = { kind: 'settled' };
 const ATTEMPT: NoticeStep = { kind: 'attempt' };
 
-/** Epoch milliseconds of a run's end; null where the record has none that can be read. */
+/** Epoch milliseconds of a run's end; null where the record has none that can be read: NaN would never expire. */
 export function endMsOf(record: JsonObject): number | null {
   const end = record.get('finished_at');
   if (typeof end === 'string') return parseIso(end);
-  return end instanceof JsonNumber ? end.value * 1000 : null;
+  return end instanceof JsonNumber && Number.isFinite(end.value) ? end.value * 1000 : null;
 }
 
 /** Carries our bookkeeping. */
@@ -145,5 +145,5 @@ export function dueMsOf(delivery: JsonObject): number | null {
 
 export function attemptsOn(delivery: Json | undefined): number {
   const attempts = isObject(delivery) ? delivery.get('attempts') : undefined;
-  return attempts instanceof JsonNumber && attempts.isInteger ? attempts.value : 0;
+  return attempts instanceof JsonNumber && attempts.isInteger ? Math.max(0, attempts.value) : 0;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backoffMs } from '../../../shared/notify/backoff.ts';
-import { DEFAULT_NOTIFY_POLICY } from '../../../shared/notify/policy.ts';
+import { backoffMs, nextAttemptMs } from '../../../shared/notify/backoff.ts';
+import { DEFAULT_NOTIFY_POLICY, type NotifyPolicy } from '../../../shared/notify/policy.ts';
 
 const BASE_MS = 30_000;
 const CAP_MS = 3_600_000;
@@ -67,5 +67,96 @@ describe('the pause before the next attempt', () => {
     );
     expect(most).toBeLessThan(12 * 3_600_000);
     expect(most).toBeGreaterThan(3 * 3_600_000);
+  });
+});
+
+/** Drives a whole series that fails each time; times after the end at which attempts are made, in milliseconds. */
+function series(random: number, policy: NotifyPolicy, failsForMs = Number.POSITIVE_INFINITY): number[] {
+  const times = [60_000];
+  for (let attempts = 1; attempts < policy.maxAttempts; attempts++) {
+    const nowMs = times.at(-1) as number;
+    if (nowMs >= failsForMs) break;
+    times.push(nextAttemptMs({ attempts, endMs: 0, nowMs }, random, policy));
+  }
+  return times;
+}
+
+const DAY_MS = 24 * 3_600_000;
+const anyRandom = fc.double({ min: 0, max: 1, noNaN: true });
+
+describe('case 44: the attempts at one notice', () => {
+  it('last at least a day by default, with no luck and with all of it, and end within the 48 h', () => {
+    fc.assert(
+      fc.property(anyRandom, (random) => {
+        const times = series(random, DEFAULT_NOTIFY_POLICY);
+        expect(times).toHaveLength(12);
+        expect(times.at(-1)).toBeGreaterThanOrEqual(DAY_MS);
+        expect(times.at(-1)).toBeLessThanOrEqual(DAY_MS + CAP_MS);
+      }),
+    );
+  });
+
+  it('stand further and further apart, to the cap, and the last three are spread over the day', () => {
+    const times = series(0.5, DEFAULT_NOTIFY_POLICY);
+    const gaps = times.slice(1).map((each, n) => each - (times[n] as number));
+    expect(gaps.slice(0, 8)).toEqual(
+      [15, 30, 60, 120, 240, 480, 960, 1_800].map((seconds) => seconds * 1_000),
+    );
+    expect(times.slice(9).map((each) => each / 3_600_000)).toEqual([6.5, 12.5, 24.5]);
+  });
+
+  it('outlive an outage of 3 h, whatever the jitter', () => {
+    fc.assert(
+      fc.property(anyRandom, (random) => {
+        const times = series(random, DEFAULT_NOTIFY_POLICY, 3 * 3_600_000);
+        expect(times.at(-1)).toBeGreaterThanOrEqual(3 * 3_600_000);
+        expect(times.length).toBeLessThanOrEqual(12);
+      }),
+    );
+  });
+
+  it('one that slept over all its times makes one attempt for them, and has the others left', () => {
+    const wokeMs = 20 * 3_600_000;
+    const nextMs = nextAttemptMs({ attempts: 3, endMs: 0, nowMs: wokeMs }, 0.5, DEFAULT_NOTIFY_POLICY);
+    expect(nextMs).toBe(wokeMs + backoffMs(3, 0.5, DEFAULT_NOTIFY_POLICY));
+  });
+
+  it('lasting for 0 h they follow the backoff alone', () => {
+    const policy = { ...DEFAULT_NOTIFY_POLICY, lastsMs: 0 };
+    fc.assert(
+      fc.property(anyRandom, fc.integer({ min: 1, max: 11 }), (random, attempts) => {
+        const nowMs = 1_000;
+        const nextMs = nextAttemptMs({ attempts, endMs: 0, nowMs }, random, policy);
+        expect(nextMs).toBe(nowMs + backoffMs(attempts, random, policy));
+      }),
+    );
+  });
+
+  it('are never due later than the notice expires, nor earlier than the backoff says within that', () => {
+    const policies = fc.record({
+      maxAttempts: fc.integer({ min: 1, max: 100 }),
+      lastsMs: fc.integer({ min: 0, max: 2 * DAY_MS }),
+      expiresMs: fc.integer({ min: 0, max: 2 * DAY_MS }),
+      backoffCapMs: fc.integer({ min: 10, max: DAY_MS }),
+    });
+    const facts = fc.record({
+      attempts: fc.integer({ min: 1, max: 100 }),
+      nowMs: fc.integer({ min: 0, max: 2 * DAY_MS }),
+    });
+    fc.assert(
+      fc.property(facts, anyRandom, policies, (fact, random, given) => {
+        const policy = { ...DEFAULT_NOTIFY_POLICY, ...given };
+        const nextMs = nextAttemptMs({ ...fact, endMs: 0 }, random, policy);
+        const backedOff = fact.nowMs + backoffMs(fact.attempts, random, policy);
+        expect(nextMs).toBeLessThanOrEqual(policy.expiresMs);
+        expect(nextMs).toBeGreaterThanOrEqual(Math.min(backedOff, policy.expiresMs));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('the last one of a series that lasts to the expiry is due while it can still be made', () => {
+    const policy = { ...DEFAULT_NOTIFY_POLICY, lastsMs: 2 * DAY_MS, expiresMs: 2 * DAY_MS };
+    expect(series(0.5, policy).at(-1)).toBeLessThan(2 * DAY_MS);
   });
 });
