@@ -9,5 +9,5 @@ export function configure(world: World, text: string): void {
   writeFileSync(join(directory, 'liond.yaml'), text);
 }
 
-/** Retries within milliseconds, so that a test sees what takes days: without jitter's help or a spread over hours. */
+/** Retries within a second of each other and no spread over hours: a test sees all of them. */
 export const FAST_RETRIES = 'backoff_base_seconds: 0.05, backoff_cap_seconds: 0.3, lasts_hours: 0';
