@@ -33,7 +33,7 @@ type Parts = typeof import('../shared/engine.ts') &
   typeof import('./upkeep.ts');
 
 // It lives for months and mostly waits: a small heap is worth more than a fast first scan (116 MB and not 140 with
-// 100,000 runs; bench/idle).
+// 100,000 runs: test/drills/idle.test.ts prints it).
 setFlagsFromString('--optimize-for-size');
 
 const hardStop = new AbortController();
