@@ -24,6 +24,14 @@ describe('names in the store', () => {
     });
   });
 
+  it('are listed by their bytes past the basic plane too, where code units have another order', async () => {
+    await inWorld(async (world) => {
+      const names = ['b', '\ufb01', '\u{1f600}'];
+      for (const name of names) mkdirSync(join(world.jobs, name), { recursive: true });
+      expect(listRunNames(world.jobs)).toEqual(names.toReversed());
+    });
+  });
+
   it('a store that is not there has none; one that cannot be listed is no empty store', async () => {
     await inWorld(async (world) => {
       expect(listRunNames(world.jobs)).toEqual([]);
