@@ -7,14 +7,20 @@ import { hostIdFrom } from './host-id.ts';
 import { signalZero } from './signal-zero.ts';
 import {
   MARK_VARIABLE,
-  type MarkedProcess,
-  type MarkScan,
+  type MarkSurvey,
   type ProcessTable,
   type Sighting,
   type Standpoint,
 } from './table.ts';
 
-export const darwinProcesses: ProcessTable = { standpoint, sight, tokenOf, birthOf, scanForMark };
+export const darwinProcesses: ProcessTable = {
+  standpoint,
+  sight,
+  tokenOf,
+  birthOf,
+  scanForMark: (runId, pid, ownerUid) => surveyMarks()(runId, pid, ownerUid),
+  surveyMarks,
+};
 
 function standpoint(): Standpoint {
   const uuid = hostUuid();
@@ -44,18 +50,22 @@ function birthOf(pid: number): { createTime: number | null; startTicks: null } {
   return { createTime: found === null || found === 'unreadable' ? null : found.createTime, startTicks: null };
 }
 
-function scanForMark(runId: string, pid: number, ownerUid: number): MarkScan {
-  const mark = Buffer.from(`${MARK_VARIABLE}=${runId}`).toString('latin1');
-  const marked: MarkedProcess[] = [];
-  let unreadableCandidate = false;
-  for (const candidate of allProcesses()) {
-    if (candidate.zombie) continue;
-    const environment = environmentOf(candidate.pid);
-    if (environment === null) {
-      unreadableCandidate ||= candidate.pid === pid && candidate.realUid === ownerUid;
-    } else if (environment.includes(mark)) {
-      marked.push({ pid: candidate.pid, role: candidate.pid === pid ? 'holder' : 'other' });
-    }
-  }
-  return { marked, unreadableCandidate };
+function surveyMarks(): MarkSurvey {
+  const seen = allProcesses()
+    .filter(({ zombie }) => !zombie)
+    .map(({ pid, realUid }) => ({ pid, realUid, marks: marksOf(pid) }));
+  return (runId, pid, ownerUid) => {
+    const mark = Buffer.from(`${MARK_VARIABLE}=${runId}`).toString('latin1');
+    const marked = seen.filter(({ marks }) => marks?.includes(mark));
+    return {
+      marked: marked.map((carrier) => ({ pid: carrier.pid, role: carrier.pid === pid ? 'holder' : 'other' })),
+      unreadableCandidate: seen.some(
+        (process) => process.marks === null && process.pid === pid && process.realUid === ownerUid,
+      ),
+    };
+  };
+}
+
+function marksOf(pid: number): readonly string[] | null {
+  return environmentOf(pid)?.filter((entry) => entry.startsWith(`${MARK_VARIABLE}=`)) ?? null;
 }

@@ -9,28 +9,40 @@ import {
   readStat,
   readTasks,
 } from './proc-files.ts';
-import { MARK_VARIABLE, type MarkedProcess, type MarkScan } from './table.ts';
+import { MARK_VARIABLE, type MarkedProcess, type MarkScan, type MarkSurvey } from './table.ts';
 
 /**
  * One pass over every process for this run's mark (design 5.1). A mark found refutes death or names a
  * survivor; a mark missing proves nothing, since a program may clear its environment.
  */
 export function scanForMark(runId: string, pid: number, ownerUid: number): MarkScan {
-  const mark = Buffer.from(`${MARK_VARIABLE}=${runId}\0`);
-  const marked: MarkedProcess[] = [];
+  return surveyMarks()(runId, pid, ownerUid);
+}
+
+/** The same pass, made once to be asked about many runs. */
+export function surveyMarks(): MarkSurvey {
   const pids = listPids();
-  let unreadableCandidate = pids === null || hidesOwners(ownerUid);
-  for (const candidate of pids ?? []) {
-    const environment = readEnvironment(candidate);
+  const carriers: { pid: number; environment: Buffer }[] = [];
+  const unreadable: { pid: number; identity: ProcRead<ProcIdentity> }[] = [];
+  for (const pid of pids ?? []) {
+    const environment = readEnvironment(pid);
     if (environment === 'missing') continue;
     // Empty: it is in the middle of an execve.
-    if (environment === 'unreadable' || environment.length === 0) {
-      unreadableCandidate ||= mayBeTheRun(candidate, pid, ownerUid);
-    } else if (carries(environment, mark)) {
-      marked.push({ pid: candidate, role: roleOf(readIdentity(candidate), pid) });
-    }
+    if (environment === 'unreadable' || environment.length === 0)
+      unreadable.push({ pid, identity: readIdentity(pid) });
+    else if (environment.includes(`${MARK_VARIABLE}=`)) carriers.push({ pid, environment });
   }
-  return { marked, unreadableCandidate };
+  return (runId, pid, ownerUid) => {
+    const mark = Buffer.from(`${MARK_VARIABLE}=${runId}\0`);
+    const marked = carriers.filter(({ environment }) => carries(environment, mark));
+    return {
+      marked: marked.map((carrier) => ({ pid: carrier.pid, role: roleOf(readIdentity(carrier.pid), pid) })),
+      unreadableCandidate:
+        pids === null ||
+        hidesOwners(ownerUid) ||
+        unreadable.some((process) => mayBeTheRun(process.pid, process.identity, pid, ownerUid)),
+    };
+  };
 }
 
 /** A zombie leader has no environment of its own any more; its live tasks still share one. */
@@ -75,10 +87,14 @@ function roleOf(identity: ProcRead<ProcIdentity>, pid: number): MarkedProcess['r
 }
 
 /** Another user's process on the number is not a candidate: the run is its directory's owner's. */
-function mayBeTheRun(candidate: number, pid: number, ownerUid: number): boolean {
-  const identity = readIdentity(candidate);
+function mayBeTheRun(
+  candidate: number,
+  identity: ProcRead<ProcIdentity>,
+  pid: number,
+  ownerUid: number,
+): boolean {
   if (typeof identity === 'string' || identity.realUid !== ownerUid) return false;
+  if (roleOf(identity, pid) === 'other') return false;
   const stat = readStat(`/proc/${candidate}`);
-  const zombie = typeof stat === 'object' && isDead(stat.state) && liveTasks(candidate).length === 0;
-  return !zombie && roleOf(identity, pid) !== 'other';
+  return !(typeof stat === 'object' && isDead(stat.state) && liveTasks(candidate).length === 0);
 }

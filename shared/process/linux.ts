@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { errnoOf } from '../errno.ts';
 import { hostIdFrom } from './host-id.ts';
-import { scanForMark } from './linux-marks.ts';
+import { scanForMark, surveyMarks } from './linux-marks.ts';
 import { createTimeOf, isDead, readStat, readTasks, readText } from './proc-files.ts';
 import { signalZero } from './signal-zero.ts';
 import type { ProcessTable, Sighting, Standpoint } from './table.ts';
@@ -9,7 +9,7 @@ import type { ProcessTable, Sighting, Standpoint } from './table.ts';
 /** The inode of the namespace the kernel starts with. */
 const INITIAL_PID_NAMESPACE = 4026531836;
 
-export const linuxProcesses: ProcessTable = { standpoint, sight, tokenOf, birthOf, scanForMark };
+export const linuxProcesses: ProcessTable = { standpoint, sight, tokenOf, birthOf, scanForMark, surveyMarks };
 
 function standpoint(): Standpoint {
   const pidNamespace = ownNamespace();

@@ -45,6 +45,9 @@ export interface MarkScan {
   readonly unreadableCandidate: boolean;
 }
 
+/** What one pass over all processes found, to be asked about a run. */
+export type MarkSurvey = (runId: string, pid: number, ownerUid: number) => MarkScan;
+
 export interface ProcessTable {
   standpoint(): Standpoint;
   sight(pid: number): Sighting;
@@ -56,6 +59,7 @@ export interface ProcessTable {
   /** Of a child of ours just started, also when it has ended by now: its entry is there until it is collected. */
   birthOf(pid: number): { readonly createTime: number | null; readonly startTicks: number | null };
   scanForMark(runId: string, pid: number, ownerUid: number): MarkScan;
+  surveyMarks(): MarkSurvey;
 }
 
 export const MARK_VARIABLE = 'LIONAGI_MCP_JOB_RUN_ID';

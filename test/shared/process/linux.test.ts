@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { linuxProcesses } from '../../../shared/process/linux.ts';
-import { scanForMark } from '../../../shared/process/linux-marks.ts';
+import { scanForMark, surveyMarks } from '../../../shared/process/linux-marks.ts';
 import { parseStat } from '../../../shared/process/proc-files.ts';
 import type { MarkedProcess } from '../../../shared/process/table.ts';
 import {
@@ -186,6 +186,15 @@ onLinux('the scan for the mark of a run', () => {
     const looks = Array.from({ length: 150 }, () => scanForMark(mark, pid, ownUid));
     const missed = looks.filter((scan) => scan.marked.length === 0 && !scan.unreadableCandidate);
     expect(missed).toHaveLength(0);
+  });
+
+  it('answers for many runs from one pass over the processes', async () => {
+    const [first, second, nobodys] = [newMark(), newMark(), newMark()];
+    const [one, two] = [await keep(startSleep({ mark: first })), await keep(startSleep({ mark: second }))];
+    const survey = surveyMarks();
+    expect(survey(first, one.pid, ownUid).marked).toEqual([{ pid: one.pid, role: 'holder' }]);
+    expect(survey(second, one.pid, ownUid).marked).toEqual([{ pid: two.pid, role: 'other' }]);
+    expect(survey(nobodys, one.pid, ownUid)).toEqual({ marked: [], unreadableCandidate: false });
   });
 
   it('finds no mark on a true zombie, and takes it for no candidate', async () => {
