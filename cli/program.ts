@@ -130,6 +130,17 @@ Example:
     .option('--force', 'after the grace, KILL what is left')
     .addHelpText('after', '\nExample:\n  lion job kill 97f334 --force')
     .action(async (run, options) => done(await (await import('./job/kill.ts')).kill(call, run, options)));
+  job
+    .command('prune')
+    .description('remove ended runs, oldest first; all rules given must hold')
+    .option('--older-than <time>', 'ended longer ago than this: 12h, 30d, 4w')
+    .option('--keep <n>', 'so many of the newest runs of the store stay')
+    .option('--max-size <size>', 'only until the store takes no more than this: 500M, 5G')
+    .option('--outcome <word>', 'only runs with this outcome; may be given again', gather)
+    .option('--force', 'damaged, undelivered and long reserved ones too; never one that may live')
+    .option('--yes', 'do it; without this it only says what it would do')
+    .addHelpText('after', '\nExample:\n  lion job prune --older-than 30d --yes')
+    .action(async (options) => done(await (await import('./job/prune.ts')).prune(call, options)));
 }
 
 function addNotifyVerbs(notify: Command, call: Call, done: (answer: Answer) => void): void {
@@ -234,11 +245,13 @@ function withSubmitOptions(command: Command): Command {
     .option('--notify-command <json>', 'the notifier, as a JSON list of strings')
     .option('--notify-target <text>', 'the value of {target}')
     .option('--notify-sender <text>', 'the value of {sender}')
-    .option('--tag <text>', 'for grouping; may be given again', (tag: string, tags: string[] = []) => [
-      ...tags,
-      tag,
-    ])
+    .option('--tag <text>', 'for grouping; may be given again', gather)
     .option('--prompt-file <file>', 'a long text, copied into the run; {prompt_file} names the copy');
+}
+
+/** The values of an option that may be given again. */
+function gather(value: string, values: readonly string[] = []): string[] {
+  return [...values, value];
 }
 
 function addHookVerbs(hook: Command, call: Call, done: (answer: Answer) => void): void {

@@ -26,7 +26,7 @@ const UNITS = ['B', 'K', 'M', 'G', 'T'];
 const UNIT_STEP = 1024;
 
 /** In the largest unit of which there is at least one: `512B`, `340M`, `1.2G`. */
-function size(bytes: number | null): string {
+export function size(bytes: number | null): string {
   if (bytes === null) return '-';
   let amount = bytes;
   let unit = 0;

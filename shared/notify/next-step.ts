@@ -78,7 +78,7 @@ export function endMsOf(record: JsonObject): number | null {
 }
 
 /** Carries our bookkeeping. */
-function isOurs(delivery: Json): delivery is JsonObject {
+export function isOurs(delivery: Json): delivery is JsonObject {
   return isObject(delivery) && ['owed', 'delivery_id', 'retry', 'skipped'].some((key) => delivery.has(key));
 }
 

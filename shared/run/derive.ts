@@ -12,6 +12,10 @@ const OUTCOMES: ReadonlySet<unknown> = new Set<Outcome>([
   'indeterminate',
 ]);
 
+export function isOutcome(value: unknown): value is Outcome {
+  return OUTCOMES.has(value);
+}
+
 export interface Derived {
   /** Open vocabulary, shown as it stands: never branched on. */
   readonly status: Json;
@@ -49,7 +53,7 @@ function open(status: Json, possiblyOrphaned: boolean): Derived {
 
 function outcomeOf(record: JsonObject, status: Json): Outcome {
   const recorded = record.get('outcome');
-  if (OUTCOMES.has(recorded)) return recorded as Outcome;
+  if (isOutcome(recorded)) return recorded;
   if (status === 'completed') return 'succeeded';
   return status === 'cancelled' || status === 'aborted' ? 'cancelled' : 'failed';
 }

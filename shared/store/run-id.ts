@@ -10,6 +10,11 @@ export function isRunId(text: string): boolean {
   return text.trim() !== '' && text !== '.' && text !== '..' && !/[/\0]/.test(text);
 }
 
+/** `YYYYMMDDTHHMMSS-<6 hex>`, as every submitter names its runs; a run of another name was brought in by hand. */
+export function hasSubmittersForm(runId: string): boolean {
+  return /^\d{8}T\d{6}-[0-9a-f]{6}$/.test(runId);
+}
+
 /**
  * The run a person means: the id itself, or a prefix or suffix that only one run has.
  * @throws LionError `invalid_input` for what can be no id, `conflict` for what several runs share.
