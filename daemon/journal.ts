@@ -24,6 +24,7 @@ export type Event =
       /** Why nothing does, where it was not got through. */
       readonly parked?: string;
     }
+  | { readonly event: 'pruned'; readonly runs: number; readonly bytes: number }
   | { readonly event: 'refused'; readonly run_id: string; readonly code: string }
   | { readonly event: 'fault'; readonly run_id: string | null; readonly message: string }
   | ({ readonly event: 'degraded' } & Degradation)
@@ -137,6 +138,8 @@ function sentence(event: Event): string {
       return `${event.run_id} notice: attempt ${event.attempt} (${event.delivery_id})`;
     case 'notice':
       return `${event.run_id} notice: ${[event.state, nextOf(event)].filter(Boolean).join(', ')}`;
+    case 'pruned':
+      return `${event.runs} ended runs removed as retention has it, ${event.bytes} bytes freed`;
     case 'refused':
       return `${event.run_id} could not be written (${event.code}); trying again`;
     case 'fault':

@@ -44,6 +44,14 @@ export async function sweepStats(
   });
 }
 
+/** All names of the store, newest first; fewer where the signal is aborted. @throws as above. */
+export async function listNewestFirst(home: Home, signal: AbortSignal): Promise<string[]> {
+  const names: string[] = [];
+  const found = (await namesIn(home.jobsDir, signal)) ?? [];
+  await inSlices(newestFirst(found), signal, (name) => names.push(name));
+  return names;
+}
+
 /** Ids begin with their time to the second; as many of them as begin with this much are sorted in one go. */
 const HOUR_CHARS = 'YYYYMMDDTHH'.length;
 

@@ -1,4 +1,5 @@
 import { DEFAULT_NOTIFY_POLICY, type NotifyPolicy } from './notify/policy.ts';
+import type { Retention } from './run/prune/decide.ts';
 
 /** `liond.yaml`, which both binaries read; every key of it is in docs/operations.md. */
 export interface Config {
@@ -14,6 +15,8 @@ export interface Config {
   /** Between samples of what running runs use; 0: none are taken. */
   readonly usageIntervalMs: number;
   readonly notify: NotifyPolicy;
+  /** What the supervisor removes of the history; as it comes, nothing. */
+  readonly retention: Retention;
 }
 
 export const DEFAULT_CONFIG: Config = {
@@ -22,4 +25,5 @@ export const DEFAULT_CONFIG: Config = {
   index: true,
   usageIntervalMs: 15_000,
   notify: DEFAULT_NOTIFY_POLICY,
+  retention: { olderThanMs: null, keepNewest: null, maxBytes: null },
 };

@@ -2,10 +2,13 @@ import { parse, YAMLParseError } from 'yaml';
 import * as z from 'zod/mini';
 import { type Config, DEFAULT_CONFIG } from './config-defaults.ts';
 import { DEFAULT_NOTIFY_POLICY, type NotifyPolicy } from './notify/policy.ts';
+import type { Retention } from './run/prune/decide.ts';
 import { withoutTracing } from './yaml-tracing.ts';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const GIB_BYTES = 1024 ** 3;
 const OUTCOMES = ['succeeded', 'failed', 'cancelled', 'indeterminate'] as const;
 
 function between(least: number, most: number) {
@@ -37,6 +40,13 @@ const SCHEMA = z.strictObject({
       skip_own_kills: z.optional(z.boolean()),
     }),
   ),
+  retention: z.optional(
+    z.strictObject({
+      older_than_days: between(1, 36_500),
+      keep_runs: wholeBetween(1, 10_000_000),
+      max_size_gb: between(0.001, 1_000_000),
+    }),
+  ),
 });
 
 /** What each key takes, for the message about one that has something else. */
@@ -56,6 +66,10 @@ const TAKES: Readonly<Record<string, string>> = {
   'notify.retry_unknown': 'true or false',
   'notify.skip_outcomes': `a list of ${OUTCOMES.join(', ')}`,
   'notify.skip_own_kills': 'true or false',
+  retention: 'a mapping',
+  'retention.older_than_days': '1 to 36500',
+  'retention.keep_runs': 'a whole number from 1 to 10000000',
+  'retention.max_size_gb': '0.001 to 1000000',
 };
 
 /** The configuration in a text, or what is wrong with it, naming the key and what it takes. */
@@ -79,6 +93,16 @@ function configOf(given: z.infer<typeof SCHEMA>): Config {
     index: given.index ?? DEFAULT_CONFIG.index,
     usageIntervalMs: scaled(given.usage_interval_seconds, SECOND_MS, DEFAULT_CONFIG.usageIntervalMs),
     notify: policyOf(given.notify ?? {}),
+    retention: retentionOf(given.retention ?? {}),
+  };
+}
+
+function retentionOf(given: NonNullable<z.infer<typeof SCHEMA>['retention']>): Retention {
+  const { older_than_days: days, keep_runs: runs, max_size_gb: gib } = given;
+  return {
+    olderThanMs: days === undefined ? null : days * DAY_MS,
+    keepNewest: runs ?? null,
+    maxBytes: gib === undefined ? null : gib * GIB_BYTES,
   };
 }
 
