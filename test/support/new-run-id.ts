@@ -4,3 +4,10 @@ import { randomBytes } from 'node:crypto';
 export function newRunId(): string {
   return `20260801T120000-${randomBytes(3).toString('hex')}`;
 }
+
+/** Such ids by number; a later one is newer. */
+export function newRunIds(): (n: number) => string {
+  const random = randomBytes(3).toString('hex');
+  return (n) =>
+    `${new Date(Date.UTC(2026, 7, 1, 12, 0, n)).toISOString().replace(/[-:]/g, '').slice(0, 15)}-${random}`;
+}

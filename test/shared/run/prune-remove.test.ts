@@ -16,12 +16,14 @@ import { lookAtRun } from '../../../shared/run/prune/look.ts';
 import { type Removal, removeRun } from '../../../shared/run/prune/remove.ts';
 import { inWorld } from '../../support/in-world.ts';
 import type { LaidRun } from '../../support/lay-run.ts';
+import { newRunIds } from '../../support/new-run-id.ts';
 import { startPythonWriter } from '../../support/python-writer.ts';
-import { layEnded, replaceRecord, runIdOf } from '../../support/runs-of-all-sorts.ts';
+import { layEnded, replaceRecord } from '../../support/runs-of-all-sorts.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import type { World } from '../../support/world.ts';
 
 const { signal } = new AbortController();
+const runIdOf = newRunIds();
 
 async function seenNow(world: World, runId: string) {
   const { engine } = await openEngine(world.env, world.cwd, signal);
