@@ -34,6 +34,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+// Said where it is written.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
 process.exit(await run());
 
 async function run(): Promise<number> {
@@ -125,7 +128,6 @@ function become([program, ...args]: readonly [string, ...string[]]): Promise<num
 function write(stream: NodeJS.WriteStream, text: string): Promise<boolean> {
   if (text === '') return Promise.resolve(true);
   return new Promise((resolve) => {
-    stream.on('error', () => resolve(false));
     stream.write(text, (error) => resolve(!error));
   });
 }

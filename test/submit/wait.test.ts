@@ -55,6 +55,16 @@ os.write(1, b"\\xa9 \\xf0\\x9f\\x98\\x80 last\\n")`;
     });
   });
 
+  it('a log that grows many times is shown with no word of the runtime in between', async () => {
+    await inWorld(async (world) => {
+      const program = 'import time\nfor n in range(30): print(n, flush=True); time.sleep(0.15)';
+      const waiting = startWaiting(world, [PYTHON, '-c', program]);
+      expect(await waiting.end).toEqual([0, null]);
+      expect(waiting.stdout().trimEnd().split('\n')).toHaveLength(30);
+      expect(waiting.stderr()).toMatch(/^run (\S+); .*\nrun \1 ended: succeeded\n$/);
+    });
+  });
+
   it('the whole of a large log is shown, however slowly it is read', async () => {
     await inWorld(async (world) => {
       const line = '{ lion job submit --wait -- seq 400000 2>"$1"; echo "exit $?" >&2; } | (sleep 1; cat)';
