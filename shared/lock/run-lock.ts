@@ -1,6 +1,6 @@
 /**
  * The lock every writer of a record takes, Python's and ours: flock(2) LOCK_EX on `<run dir>/job.lock`.
- * The file is made if missing (0600), never deleted, and a lock never makes a run directory.
+ * The file is made if missing (0600), deleted only with its run, and a lock never makes a run directory.
  * Work under it is synchronous: no delivery, spawn, probe or network fits in (design 4).
  */
 import { closeSync, constants, fchownSync, fstatSync, openSync, statSync } from 'node:fs';

@@ -9,6 +9,7 @@ import { newRunIds } from '../support/new-run-id.ts';
 import { DELIVERIES } from '../support/notices-of-all-sorts.ts';
 import { jsonObject, layEnded, layLive, secondsAgo } from '../support/runs-of-all-sorts.ts';
 import { startLion } from '../support/start-lion.ts';
+import { startSupervisor } from '../support/supervisor.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { World } from '../support/world.ts';
 
@@ -149,6 +150,25 @@ describe('case 77: history can be trimmed, the past included', () => {
       expect(failed).toEqual([]);
       expect(leftOf(history, world)).toHaveLength(RUNS - 196 + (kept.reserved ?? 0));
       expect(kept.reserved ?? 0).toBeLessThanOrEqual(1);
+    });
+  });
+
+  it('case 77: a supervisor that looks after the store takes it as it comes, and its list is the rest', async () => {
+    await inWorld(async (world) => {
+      const history = await layHistory(world);
+      const supervisor = await startSupervisor(world);
+      await askData(world, [...OLDER, '--yes']);
+      const left = leftOf(history, world);
+      expect(left).toHaveLength(RUNS - 196);
+      const { jobs } = await askData(world, ['job', 'list', '--limit', '500']);
+      expect(jobs).toHaveLength(left.length);
+      const health = join(world.lionagiHome, 'mcp', 'liond', 'health.json');
+      await waitUntil(
+        'the supervisor to know',
+        () => JSON.parse(readFileSync(health, 'utf8')).runs === left.length,
+        60_000,
+      );
+      expect(supervisor.said()).not.toMatch(/fault|could not/);
     });
   });
 

@@ -6,6 +6,7 @@ import { runLion } from '../support/lion.ts';
 import { ask, askData } from '../support/machine.ts';
 import { newRunIds } from '../support/new-run-id.ts';
 import { DELIVERIES } from '../support/notices-of-all-sorts.ts';
+import { whyNoMountNamespace } from '../support/privileges.ts';
 import { startPythonWriter } from '../support/python-writer.ts';
 import { jsonObject, layEnded, layLive, secondsAgo } from '../support/runs-of-all-sorts.ts';
 import type { World } from '../support/world.ts';
@@ -149,6 +150,25 @@ Nothing was removed; --yes does it.
       expect(readdirSync(world.jobs)).toEqual([runIdOf(0)]);
     });
   });
+
+  it.skipIf(whyNoMountNamespace() !== null)(
+    'does not enter a filesystem that is mounted inside a run',
+    async () => {
+      await inWorld(async (world) => {
+        layEndedAgo(world, 100);
+        const mounted = join(world.jobs, runIdOf(0), 'mounted');
+        mkdirSync(mounted);
+        const script = `mount -t tmpfs none "$0" && touch "$0/precious" && "$@" && ls "$0"`;
+        const through = ['unshare', '-m', 'sh', '-c', script, mounted];
+        const { stdout } = await runLion(['--machine', 'job', 'prune', '--keep', '0', '--yes'], {
+          ...world,
+          through,
+        });
+        expect(stdout).toContain('"why":"filesystem_mounted_inside"');
+        expect(stdout).toMatch(/\nprecious\n$/);
+      });
+    },
+  );
 
   it('tells a person how far it is when it takes over a second, and a program nothing', async () => {
     await inWorld(async (world) => {

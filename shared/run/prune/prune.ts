@@ -35,7 +35,7 @@ export interface Pruned {
   readonly removed: { readonly runId: string; readonly bytes: number }[];
   readonly kept: Partial<Record<KeepReason, number>>;
   readonly failed: { readonly runId: string; readonly why: string }[];
-  /** Not all runs were looked at. */
+  /** Not all runs were gone through. */
   readonly interrupted: boolean;
 }
 
@@ -75,7 +75,7 @@ class Pruning {
   /** What the rule asks of the store as a whole. */
   async prepare(names: readonly string[]): Promise<void> {
     const { rule, signal, onProgress } = this.request;
-    this.#newestNames = namesOfNewest(this.engine, names, rule.keepNewest ?? 0);
+    this.#newestNames = await namesOfNewest(this.engine, names, rule.keepNewest ?? 0);
     if (rule.maxBytes === null) return;
     const counted = new Set<string>();
     for (const [at, runId] of names.entries()) {
@@ -150,11 +150,15 @@ function surveyed(processes: ProcessTable): ProcessTable {
   return { ...processes, standpoint: () => standpoint, scanForMark: processes.surveyMarks() };
 }
 
+/** One look is a few microseconds. */
+const LOOKS_A_TURN = 500;
+
 /** Reservations among them are no runs. */
-function namesOfNewest(engine: Engine, names: readonly string[], runs: number): number {
+async function namesOfNewest(engine: Engine, names: readonly string[], runs: number): Promise<number> {
   let found = 0;
   let at = 0;
   for (; at < names.length && found < runs; at++) {
+    if (at % LOOKS_A_TURN === 0) await nextTurn();
     if (hasRecord(join(runDirOf(engine.home, names[at] ?? ''), 'job.json'))) found += 1;
   }
   return at;

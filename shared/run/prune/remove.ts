@@ -3,6 +3,7 @@
  *
  *   1. everything but job.json and job.lock   2. job.json   3. job.lock   4. the directory
  *
+ * (killed between 2 and 4 it leaves an empty directory, which counts as a reservation).
  * The lock is let go and taken anew between slices of the work, and the record looked at each time, so neither
  * a writer nor an interruption waits for a large run. Nothing outside the directory is touched: links are removed
  * and not followed, and of a run that is itself a link only the link goes.
