@@ -105,12 +105,17 @@ export class IndexKeeper {
    * @returns false: it is not so, or could not be written. To be tried again after another look.
    */
   setReconciledRoot(signature: string, generation: number): boolean {
-    this.flush();
-    const isComplete = this.#waiting.size === 0 && this.#unsure.size === 0;
-    if (!isComplete || this.#owed !== null || generation !== this.#generation) return false;
+    if (!this.isUpToDate() || generation !== this.#generation) return false;
     const isSet = this.#did((index) => index.setReconciledRoot(signature));
     if (isSet) this.#failures = 0;
     return isSet;
+  }
+
+  /** Is every row that was put in the file, and none of them known to be old? */
+  isUpToDate(): boolean {
+    this.flush();
+    const isIn = this.#index !== null && this.#trouble === null && this.#waiting.size === 0;
+    return isIn && this.#unsure.size === 0 && this.#owed === null;
   }
 
   checkpoint(): void {
