@@ -102,11 +102,12 @@ export class IndexKeeper {
   /**
    * Says that every run the jobs directory had at this signature has been put.
    * @param generation as it was when the listing began.
+   * @param names how many it had.
    * @returns false: it is not so, or could not be written. To be tried again after another look.
    */
-  setReconciledRoot(signature: string, generation: number): boolean {
+  setReconciledRoot(signature: string, generation: number, names: number): boolean {
     if (!this.isUpToDate() || generation !== this.#generation) return false;
-    const isSet = this.#did((index) => index.setReconciledRoot(signature));
+    const isSet = this.#did((index) => index.setReconciledRoot(signature, names));
     if (isSet) this.#failures = 0;
     return isSet;
   }

@@ -77,7 +77,11 @@ export class Indexing {
   /** Takes over what needs no look as long as the signature is the same: the settled rows. */
   async fill(roster: Roster, signal: AbortSignal): Promise<void> {
     for await (const page of this.#pages(signal)) {
-      for (const { runId, signature, settled } of page) if (settled) roster.asEnded(runId, signature);
+      for (const { runId, signature, settled } of page) {
+        if (settled) roster.asEnded(runId, signature);
+        // It may have gone meanwhile: nothing else would ask about a name that is neither listed nor known.
+        else this.events.onLook(runId);
+      }
     }
   }
 
@@ -88,11 +92,11 @@ export class Indexing {
   }
 
   /** Nothing is waiting to be looked at: what was listed or touched before has its row, and that may be said. */
-  allIsIn(): void {
+  allIsIn(roster: Roster): void {
     this.#removeMarkers();
     if (this.#listing === null || this.#keeper === null) return;
     const { root, generation } = this.#listing;
-    const isSet = this.#keeper.setReconciledRoot(root, generation);
+    const isSet = this.#keeper.setReconciledRoot(root, generation, roster.size);
     if (isSet || generation !== this.#keeper.generation) this.#listing = null;
   }
 

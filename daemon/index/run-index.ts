@@ -19,7 +19,7 @@ import { type Column, toColumns } from '../../shared/index/columns.ts';
 import { faultsOnly, IndexFault } from '../../shared/index/fault.ts';
 import { sidecarsOf } from '../../shared/index/file-form.ts';
 import type { UsageSample } from '../../shared/index/read-usage.ts';
-import { type IndexRow, RECONCILED_ROOT, RECONCILED_ROWS } from '../../shared/index/schema.ts';
+import { type IndexRow, RECONCILED_NAMES, RECONCILED_ROOT } from '../../shared/index/schema.ts';
 import { type Identity, identityOf } from './index-files.ts';
 
 /** What the index has of a run: is its record still as it was then? */
@@ -97,15 +97,15 @@ export class RunIndex {
     return faultsOnly(() => this.#statements.count.get()?.runs ?? 0);
   }
 
-  /** Null: what is here may lack runs that the jobs directory has. */
-  setReconciledRoot(signature: string | null): void {
+  /** Null: what is here may lack runs that the jobs directory has. `names`: how many it has. */
+  setReconciledRoot(signature: string | null, names = 0): void {
     this.#write(() => {
       if (signature === null) {
-        for (const key of [RECONCILED_ROOT, RECONCILED_ROWS]) this.#statements.dropMeta.run(key);
+        for (const key of [RECONCILED_ROOT, RECONCILED_NAMES]) this.#statements.dropMeta.run(key);
         return;
       }
       this.#statements.putMeta.run(RECONCILED_ROOT, signature);
-      this.#statements.putMeta.run(RECONCILED_ROWS, String(this.#statements.count.get()?.runs));
+      this.#statements.putMeta.run(RECONCILED_NAMES, String(names));
     });
   }
 

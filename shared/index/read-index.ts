@@ -5,10 +5,11 @@
  * with it and without. The rules, and why each holds:
  *
  * 1. **Names.** The supervisor takes the signature of the jobs directory, lists it, puts a row for every name, and
- *    stores that signature. It stores none that was younger than 2 s when it was taken, or from the future: a name
- *    that came within the clock's grain would not show in it. While the directory still has that signature, the
- *    names are those of the index; else they are listed, and rows only looked up. With another device or inode, or
- *    with no signature stored, the index is not used: it may be of another store.
+ *    stores that signature with the number of names. It stores none that was younger than 2 s when it was taken, or
+ *    from the future: a name that came within the clock's grain would not show in it. While the directory has that
+ *    signature, and the index that number of rows, the names are those of the index; else they are listed, and rows
+ *    only looked up. With another device or inode, or with no signature stored, the index is not used: it may be of
+ *    another store.
  * 2. **Settled rows.** An end is latched, so a record that has ended, whose notice is settled, and which nobody
  *    wrote to for 15 minutes is not changed any more by writers that honour the latch. Its row stands for it. A run
  *    whose row is not settled, or which has none, is looked at as if there were no index.
@@ -20,10 +21,10 @@
  * 4. **What is shown is looked at.** A row that is to be returned is compared by one stat with its `job.json`
  *    (device, inode, size, both times), and by one read with the word of the run's manifest; one that differs is
  *    read anew. So a page never shows what a foreign program has changed since.
- * 5. **Damage.** SQLite has no checksums, so each row carries one, and rows must come in order and be as many as
- *    were counted when rule 1's signature was stored. Anything else than that, wherever it is met, ends the use of
- *    the index: the call scans. A row that a filter passes over is held to this too, so damage hides no match; that
- *    is why a filter walks the rows and no index of SQLite narrows them.
+ * 5. **Damage.** SQLite has no checksums, so each row carries one, and rows must come in order. Anything else than
+ *    that, wherever it is met, ends the use of the index: the call scans. A row that a filter passes over is held to
+ *    this too, and rows that are missing are missed by rule 1, so damage hides no match; that is why a filter walks
+ *    the rows and no index of SQLite narrows them.
  *
  * **The one limit**: a program that honours neither latch nor marker and changes an old, ended record is seen by
  * rule 4 wherever its run is shown. Where a filter or `--count` passes over the old row, it is seen after the
@@ -43,8 +44,8 @@ import {
   INDEX_VERSION,
   type IndexRow,
   indexFileOf,
+  RECONCILED_NAMES,
   RECONCILED_ROOT,
-  RECONCILED_ROWS,
 } from './schema.ts';
 import { listTouched } from './touched.ts';
 
@@ -96,9 +97,8 @@ function readerOf(database: Database, engine: Engine, touched: ReadonlySet<strin
       if (stored === null) return 'not_complete';
       const root = signatureOf(engine.home.jobsDir);
       if (root === null || identityIn(root) !== identityIn(stored)) return 'other_root';
-      const isSameRoot = root === stored;
-      if (isSameRoot && metaOf(database, RECONCILED_ROWS) !== String(countOf(database))) return 'corrupt';
-      return new IndexReader(database, isSameRoot, touched);
+      const hasAllNames = root === stored && metaOf(database, RECONCILED_NAMES) === String(countOf(database));
+      return new IndexReader(database, hasAllNames, touched);
     })();
   } catch (error) {
     return IndexFault.from(error).code;

@@ -85,5 +85,5 @@ export const DEFINITIONS: readonly string[] = [
 
 /** `meta`: the signature of the jobs directory, taken before it was last listed and all of it put here. */
 export const RECONCILED_ROOT = 'reconciled_root';
-/** `meta`: how many rows there were then; while the root is the same, so many there are. */
-export const RECONCILED_ROWS = 'reconciled_rows';
+/** `meta`: how many names it had then. As many rows are those names; any other number is not. */
+export const RECONCILED_NAMES = 'reconciled_names';

@@ -30,6 +30,7 @@ export class IndexingByHand {
   readonly #indexing: Indexing;
   readonly #parts: Parts;
   #isAllWanted = false;
+  #isFirst = true;
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -58,15 +59,17 @@ export class IndexingByHand {
     const { home, signal } = this.#engine;
     await sleep(GRAIN_MS, signal);
     await this.#indexing.check();
+    if (this.#isFirst) await this.#indexing.fill(this.#roster, signal);
     const root = sign(home.jobsDir);
     const isProof = root !== null && !isRacy(root, this.#engine.now());
     this.#indexing.listingBegins(isProof ? root.signature : null);
     const look = (runId: string): void => void this.#queue.add(runId);
     await sweepNames(home, this.#roster, signal, look);
     if (this.#isAllWanted) for (const runId of this.#roster.names()) look(runId);
-    else if (stats) await sweepStats(home, this.#roster, signal, look);
+    else if (stats || this.#isFirst) await sweepStats(home, this.#roster, signal, look);
     this.#isAllWanted = false;
-    if (await this.#work(looks ?? Number.POSITIVE_INFINITY)) this.#indexing.allIsIn();
+    this.#isFirst = false;
+    if (await this.#work(looks ?? Number.POSITIVE_INFINITY)) this.#indexing.allIsIn(this.#roster);
     await sleep(GRAIN_MS, signal);
   }
 

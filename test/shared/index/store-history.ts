@@ -97,16 +97,25 @@ function lookOf(look: number): Record<string, Json> {
   };
 }
 
+/** Status, outcome and writer. */
+const ENDS: readonly (readonly [string, string | null, string])[] = [
+  ['completed', null, 'cli_terminal_hook'],
+  ['failed', null, 'cli_terminal_hook'],
+  ['degraded', null, 'cli_terminal_hook'],
+  ['cancelled', null, 'cli_terminal_hook'],
+  ['exited', 'indeterminate', 'mcp_orphan_reaper'],
+];
+
 function endOf(look: number): Record<string, Json> {
-  const status = pick(['completed', 'failed', 'degraded', 'cancelled', 'exited'], look);
+  const [status, outcome, source] = pick(ENDS, look);
   return {
     ...lookOf(look),
     status,
-    outcome: status === 'exited' ? 'indeterminate' : null,
+    outcome,
     reason: 'as told',
     reason_code: pick([null, 'timeout', 'process_gone_without_outcome'], look >> 2),
     finished_at: '2026-09-01T00:00:00.000000+00:00',
-    terminal_source: status === 'exited' ? 'mcp_orphan_reaper' : 'cli_terminal_hook',
+    terminal_source: source,
     notify_delivery: pick<Json>(
       [
         null,
