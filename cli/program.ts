@@ -68,10 +68,26 @@ function addJobVerbs(job: Command, call: Call, done: (answer: Answer) => void): 
     .command('list')
     .description('runs, newest first')
     .option('--limit <n>', 'at most this many (50)')
+    .option('--cursor <cursor>', 'the page after the one that gave it as next_cursor')
     .option('--status <word>', 'only runs shown with this status')
+    .option('--outcome <outcome>', 'only these: succeeded, failed, cancelled, indeterminate')
+    .option('--open', 'only runs without an end')
+    .option('--terminal', 'only runs with one')
+    .option('--kind <word>', 'only runs of this kind')
+    .option('--label <glob>', 'only runs whose label matches; * is any text, ? one character')
+    .option('--tag <text>', 'only runs with this tag')
+    .option('--notify-state <state>', 'only runs whose notice is in this state, as in lion notify list')
+    .option('--since <time>', 'only runs submitted since: an ISO time, or 90s, 15m, 2h, 7d ago')
+    .option('--until <time>', 'only runs submitted before')
+    .option('--reason <code>', 'only runs with this reason_code')
     .option('--degraded', 'only runs whose record or engine could not keep up')
+    .option('--count', 'how many there are, by outcome')
+    .option('--no-index', 'from the records alone')
     .option('--usage', 'with the CPU and memory they use')
-    .addHelpText('after', '\nExample:\n  lion job list --limit 20')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  lion job list --limit 20\n  lion job list --outcome failed --since 7d',
+    )
     .action(async (options) => done(await (await import('./job/list.ts')).list(call, options)));
   job
     .command('status')

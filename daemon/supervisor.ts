@@ -177,7 +177,7 @@ class Loops {
   /** What is neither a run nor a sweep: the index, chores that were missed. */
   async #keep(): Promise<void> {
     await this.#indexing.check();
-    if (this.#queue.waiting === 0 && this.#queue.underWay === 0) this.#indexing.listingIsIn();
+    if (this.#queue.waiting === 0 && this.#queue.underWay === 0) this.#indexing.allIsIn(this.#roster);
     this.#maintenance.tick();
   }
 

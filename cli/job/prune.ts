@@ -1,12 +1,14 @@
 import { LionError } from '../../shared/contract/errors.ts';
 import { requireLock } from '../../shared/lock/run-lock.ts';
 import { printable } from '../../shared/printable.ts';
-import { isOutcome, type Outcome } from '../../shared/run/derive.ts';
+import { OUTCOMES } from '../../shared/run/derive.ts';
 import type { KeepReason, PruneRule } from '../../shared/run/prune/decide.ts';
 import { type Progress, type Pruned, prune as pruneRuns } from '../../shared/run/prune/prune.ts';
 import { listRunNames } from '../../shared/store/names.ts';
 import { size } from '../render/usage.ts';
+import { spanMsOf } from '../span.ts';
 import type { Answer, Call } from '../verb.ts';
+import { oneOf } from './list-filter.ts';
 
 export interface PruneOptions {
   readonly olderThan?: string;
@@ -54,24 +56,14 @@ function ruleOf(options: PruneOptions): PruneRule {
     olderThanMs: olderThan === undefined ? null : timeOf(olderThan),
     keepNewest: keep === undefined ? null : numberOf(keep),
     maxBytes: maxSize === undefined ? null : bytesIn(maxSize),
-    outcomes: outcome === undefined ? null : outcome.map(outcomeOf),
+    outcomes: outcome?.flatMap((word) => oneOf('--outcome', OUTCOMES, word) ?? []) ?? null,
     force: options.force ?? false,
   };
 }
 
-const MINUTE_MS = 60_000;
-const TIME_UNITS_MS = new Map([
-  ['s', 1_000],
-  ['m', MINUTE_MS],
-  ['h', 60 * MINUTE_MS],
-  ['d', 24 * 60 * MINUTE_MS],
-  ['w', 7 * 24 * 60 * MINUTE_MS],
-]);
-
 function timeOf(text: string): number {
-  const [, number, unit] = /^(\d+(?:\.\d+)?)([smhdw])$/.exec(text) ?? [];
-  const unitMs = TIME_UNITS_MS.get(unit ?? '');
-  if (unitMs !== undefined) return Number(number) * unitMs;
+  const spanMs = spanMsOf(text);
+  if (spanMs !== null) return spanMs;
   throw refusal(`--older-than takes a number with s, m, h, d or w, as 30d, not ${JSON.stringify(text)}`);
 }
 
@@ -86,12 +78,6 @@ function bytesIn(text: string): number {
 function numberOf(text: string): number {
   if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
   throw refusal(`--keep takes a whole number, not ${JSON.stringify(text)}`);
-}
-
-function outcomeOf(text: string): Outcome {
-  if (isOutcome(text)) return text;
-  const words = 'succeeded, failed, cancelled or indeterminate';
-  throw refusal(`--outcome takes ${words}, not ${JSON.stringify(text)}`);
 }
 
 function refusal(message: string): LionError {

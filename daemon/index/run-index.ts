@@ -15,10 +15,12 @@
  */
 import { rmSync } from 'node:fs';
 import type { Database, Statement } from 'better-sqlite3';
+import { type Column, toColumns } from '../../shared/index/columns.ts';
 import { faultsOnly, IndexFault } from '../../shared/index/fault.ts';
+import { sidecarsOf } from '../../shared/index/file-form.ts';
 import type { UsageSample } from '../../shared/index/read-usage.ts';
-import { type IndexRow, RECONCILED_ROOT } from '../../shared/index/schema.ts';
-import { type Identity, identityOf, sidecarsOf } from './index-files.ts';
+import { type IndexRow, RECONCILED_NAMES, RECONCILED_ROOT } from '../../shared/index/schema.ts';
+import { type Identity, identityOf } from './index-files.ts';
 
 /** What the index has of a run: is its record still as it was then? */
 export interface KnownRun {
@@ -54,7 +56,7 @@ export class RunIndex {
       const changed: string[] = [];
       for (const row of rows) {
         if (signatureOf(row.runId) !== row.signature) changed.push(row.runId);
-        else this.#statements.put.run(parametersOf(row));
+        else this.#statements.put.run(...toColumns(row));
       }
       return changed;
     });
@@ -95,11 +97,15 @@ export class RunIndex {
     return faultsOnly(() => this.#statements.count.get()?.runs ?? 0);
   }
 
-  /** Null: what is here may lack runs that the jobs directory has. */
-  setReconciledRoot(signature: string | null): void {
+  /** Null: what is here may lack runs that the jobs directory has. `names`: how many it has. */
+  setReconciledRoot(signature: string | null, names = 0): void {
     this.#write(() => {
-      if (signature === null) this.#statements.dropMeta.run(RECONCILED_ROOT);
-      else this.#statements.putMeta.run(RECONCILED_ROOT, signature);
+      if (signature === null) {
+        for (const key of [RECONCILED_ROOT, RECONCILED_NAMES]) this.#statements.dropMeta.run(key);
+        return;
+      }
+      this.#statements.putMeta.run(RECONCILED_ROOT, signature);
+      this.#statements.putMeta.run(RECONCILED_NAMES, String(names));
     });
   }
 
@@ -167,15 +173,16 @@ const PART_WALKS = [
   'INDEXED BY runs_unsettled WHERE settled = 0',
 ];
 
+/** One for each column. */
+const PLACES = Array(17).fill('?').join(', ');
+
 type Statements = ReturnType<typeof prepare>;
 type KnownColumns = { run_id: string; signature: string | null; settled: number };
 type Count = { runs: number };
 
 function prepare(database: Database) {
   return {
-    put: database.prepare<[Parameters]>(`INSERT OR REPLACE INTO runs VALUES (
-      @runId, @signature, @settled, @recordState, @terminal, @status, @outcome, @kind, @label, @reasonCode,
-      @submittedMs, @finishedMs, @notifyState, @retryState, @tags, @row)`),
+    put: database.prepare<Column[]>(`INSERT OR REPLACE INTO runs VALUES (${PLACES})`),
     drop: database.prepare<[string]>('DELETE FROM runs WHERE run_id = ?'),
     putUsage: database.prepare<[UsageSample]>(`INSERT OR REPLACE INTO usage VALUES (
       @runId, @sampledMs, @cpuPercent, @rssBytes, @peakRssBytes, @processes)`),
@@ -196,19 +203,4 @@ function prepare(database: Database) {
 function isAscending(runIds: readonly string[]): boolean {
   const bytes = runIds.map((runId) => Buffer.from(runId));
   return bytes.every((one, at) => at === 0 || Buffer.compare(bytes[at - 1] ?? one, one) < 0);
-}
-
-type Parameters = Omit<IndexRow, 'settled' | 'terminal' | 'tags'> & {
-  settled: number;
-  terminal: number;
-  tags: string;
-};
-
-function parametersOf(row: IndexRow): Parameters {
-  return {
-    ...row,
-    settled: Number(row.settled),
-    terminal: Number(row.terminal),
-    tags: JSON.stringify(row.tags),
-  };
 }

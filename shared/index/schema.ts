@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 /** Of the tables below; kept in the file as `PRAGMA user_version`. Another number is another program's index. */
-export const INDEX_VERSION = 1;
+export { INDEX_VERSION } from '../version.ts';
 
 /** Larger than SQLite's own: a row of half a kB leaves little of a page empty. */
 export const PAGE_BYTES = 8192;
@@ -63,7 +63,8 @@ export const DEFINITIONS: readonly string[] = [
     notify_state TEXT,
     retry_state TEXT,
     tags TEXT NOT NULL,
-    row TEXT NOT NULL
+    row TEXT NOT NULL,
+    sum TEXT NOT NULL
   )`,
   `CREATE TABLE usage (
     run_id TEXT PRIMARY KEY NOT NULL,
@@ -84,3 +85,5 @@ export const DEFINITIONS: readonly string[] = [
 
 /** `meta`: the signature of the jobs directory, taken before it was last listed and all of it put here. */
 export const RECONCILED_ROOT = 'reconciled_root';
+/** `meta`: how many names it had then. As many rows are those names; any other number is not. */
+export const RECONCILED_NAMES = 'reconciled_names';

@@ -23,9 +23,13 @@ export function isUnsettled(delivery: Json | undefined): boolean {
 
 /** A parked failure is both parked and failed; what was delivered unverified was delivered. */
 export function isInState(delivery: Json | undefined, wanted: NoticeState): boolean {
-  const state = deliveryStateOf(delivery);
-  if (wanted === 'delivered') return state === 'delivered' || state === 'delivered_unverified';
-  return state === wanted || retryStateOf(delivery) === wanted;
+  return isNoticeIn(deliveryStateOf(delivery), retryStateOf(delivery), wanted);
+}
+
+/** As `isInState`, of the two words that stand for the notice. */
+export function isNoticeIn(delivery: string | null, retry: string | null, wanted: NoticeState): boolean {
+  if (wanted === 'delivered') return delivery === 'delivered' || delivery === 'delivered_unverified';
+  return delivery === wanted || retry === wanted;
 }
 
 /**

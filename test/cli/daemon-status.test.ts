@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writeHealth } from '../../daemon/health-file.ts';
 import type { Health } from '../../shared/daemon/health.ts';
-import { IMPLEMENTATION_VERSION } from '../../shared/version.ts';
+import { IMPLEMENTATION_VERSION, INDEX_VERSION } from '../../shared/version.ts';
 import { hostileBits } from '../support/hostile-text.ts';
 import { inWorld } from '../support/in-world.ts';
 import { type Installation, installInto, through } from '../support/install.ts';
@@ -25,7 +25,7 @@ function healthOf(world: World, { pid }: RunningSupervisor, members: Partial<Hea
   return {
     pid,
     version: IMPLEMENTATION_VERSION,
-    index_version: 1,
+    index_version: INDEX_VERSION,
     started_at: at,
     updated_at: at,
     jobs_dir: world.jobs,

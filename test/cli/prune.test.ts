@@ -67,7 +67,7 @@ Nothing was removed; --yes does it.
   it.each([
     [['--older-than', '99h'], [0]],
     [
-      ['--older-than', '1.5h'],
+      ['--older-than', '90m'],
       [0, 1, 2],
     ],
     [
@@ -110,7 +110,7 @@ Nothing was removed; --yes does it.
     [['--keep', '1.5'], /--keep takes a whole number/],
     [['--max-size', '5X'], /--max-size takes/],
     [['--max-size', ''], /--max-size takes/],
-    [['--outcome', 'completed'], /succeeded, failed, cancelled or indeterminate/],
+    [['--outcome', 'completed'], /--outcome takes succeeded, failed, cancelled, indeterminate, not/],
     [['--keep', '1', 'a-run'], /too many arguments/],
   ])('refuses %j and removes nothing', async (args, message) => {
     await inWorld(async (world) => {

@@ -56,7 +56,7 @@ async function keepSound(
   await kept.keeper.check();
   expect(kept.rebuilds.splice(0)).toEqual(['created']);
   putAll(kept, rows);
-  expect(kept.keeper.setReconciledRoot('first', kept.keeper.generation)).toBe(true);
+  expect(kept.keeper.setReconciledRoot('first', kept.keeper.generation, 1)).toBe(true);
   return kept;
 }
 
@@ -133,10 +133,10 @@ describe('rows that are put', () => {
       for (const runId of [one, other]) publish(world.jobs, runId, { step: 0, terminal: false });
       for (const runId of [one, other]) keeper.put(observe(world.jobs, runId));
       publish(world.jobs, one, { step: 1, terminal: true });
-      expect(keeper.setReconciledRoot('early', keeper.generation)).toBe(false);
+      expect(keeper.setReconciledRoot('early', keeper.generation, 1)).toBe(false);
       expect(changed).toEqual([one]);
       keeper.put(observe(world.jobs, one));
-      expect(keeper.setReconciledRoot('in time', keeper.generation)).toBe(true);
+      expect(keeper.setReconciledRoot('in time', keeper.generation, 1)).toBe(true);
       expect(rebuilds).toEqual(['created']);
     }));
 });
@@ -171,7 +171,7 @@ describe('case 79: an index taken away from under the supervisor', () => {
       expect(filesHeldIn(kept.stateDir)).toEqual(['index.sqlite3', 'index.sqlite3-shm', 'index.sqlite3-wal']);
       expect(rootIn(kept.stateDir)).toEqual([]);
       putAll(kept, rowsOf(40));
-      expect(kept.keeper.setReconciledRoot('again', kept.keeper.generation)).toBe(true);
+      expect(kept.keeper.setReconciledRoot('again', kept.keeper.generation, 1)).toBe(true);
       expect(runsIn(kept.stateDir)).toEqual(rowsOf(40).map((row) => row.runId));
       expect(kept.keeper.trouble).toBeNull();
     }),
@@ -194,7 +194,7 @@ describe('trouble', () => {
       expect(readdirSync(kept.stateDir)).toContain('index.sqlite3.set-aside');
       expect(runsIn(kept.stateDir)).toEqual([]);
       putAll(kept, rowsOf(5));
-      expect(kept.keeper.setReconciledRoot('again', kept.keeper.generation)).toBe(true);
+      expect(kept.keeper.setReconciledRoot('again', kept.keeper.generation, 1)).toBe(true);
     }));
 
   it('another process that holds the index costs no row, and is not waited for again and again', () =>
@@ -255,7 +255,7 @@ describe('trouble', () => {
       kept.keeper.checkpoint();
       kept.keeper.verify();
       expect(kept.keeper.known(null, 10)).toBeNull();
-      expect(kept.keeper.setReconciledRoot('root', kept.keeper.generation)).toBe(false);
+      expect(kept.keeper.setReconciledRoot('root', kept.keeper.generation, 1)).toBe(false);
       expect(kept.keeper.trouble).toMatchObject({ code: 'index_unavailable' });
       expect(kept.keeper.trouble?.cure).toMatch(/\w+/);
       expect(kept.rebuilds).toEqual([]);
@@ -272,8 +272,8 @@ describe('trouble', () => {
       kept.keeper.put(rowOf('lost'));
       rmSync(parent);
       await checkUntilSound(kept);
-      expect(kept.keeper.setReconciledRoot('early', began)).toBe(false);
-      expect(kept.keeper.setReconciledRoot('after all', kept.keeper.generation)).toBe(true);
+      expect(kept.keeper.setReconciledRoot('early', began, 1)).toBe(false);
+      expect(kept.keeper.setReconciledRoot('after all', kept.keeper.generation, 1)).toBe(true);
     }));
 
   it('is looked into at the next check, and then less and less often', () =>

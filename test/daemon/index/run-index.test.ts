@@ -25,6 +25,7 @@ describe('rows', () => {
           ...{ outcome: null, kind: 'agent', label: 'nightly build', reason_code: null },
           ...{ submitted_ms: row.submittedMs, finished_ms: row.finishedMs },
           ...{ notify_state: 'delivered', retry_state: null, tags: '["a \\"b\\"","ü"]', row: row.row },
+          sum: expect.stringMatching(/^[0-9a-f]{40}$/),
         },
       ]);
     }));

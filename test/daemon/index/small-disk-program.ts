@@ -30,10 +30,10 @@ async function fillsUp() {
   const whenFull = keeper.trouble?.code;
   rmSync(ballast);
   await checkUntilSound(keeper);
-  const isEarlierLookTaken = keeper.setReconciledRoot('early', before);
+  const isEarlierLookTaken = keeper.setReconciledRoot('early', before, 1);
   keeper.drop(keeper.known(null, 3000)?.map((one) => one.runId) ?? []);
   for (const row of rowsOf(100)) keeper.put(row);
-  const isNextLookTaken = keeper.setReconciledRoot('again', keeper.generation);
+  const isNextLookTaken = keeper.setReconciledRoot('again', keeper.generation, 1);
   const runs = keeper.known(null, 3000)?.length;
   await keeper.close();
   rmSync(join(disk, 'filling'), { recursive: true });
