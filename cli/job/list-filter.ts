@@ -49,12 +49,12 @@ export function wordsOf(options: FilterOptions): string {
   ]);
 }
 
-export function oneOf<T extends string>(
-  option: string,
-  words: readonly T[],
-  text: string | undefined,
-): T | null {
-  if (text === undefined) return null;
+function oneOf<T extends string>(option: string, words: readonly T[], text: string | undefined): T | null {
+  return text === undefined ? null : wordOf(option, words, text);
+}
+
+/** @throws LionError `invalid_input` for a text that is none of the words. */
+export function wordOf<T extends string>(option: string, words: readonly T[], text: string): T {
   const word = words.find((each) => each === text);
   if (word !== undefined) return word;
   throw new LionError('invalid_input', `${option} takes ${words.join(', ')}, not ${JSON.stringify(text)}`);

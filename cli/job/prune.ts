@@ -8,7 +8,7 @@ import { listRunNames } from '../../shared/store/names.ts';
 import { size } from '../render/usage.ts';
 import { spanMsOf } from '../span.ts';
 import type { Answer, Call } from '../verb.ts';
-import { oneOf } from './list-filter.ts';
+import { wordOf } from './list-filter.ts';
 
 export interface PruneOptions {
   readonly olderThan?: string;
@@ -56,7 +56,7 @@ function ruleOf(options: PruneOptions): PruneRule {
     olderThanMs: olderThan === undefined ? null : timeOf(olderThan),
     keepNewest: keep === undefined ? null : numberOf(keep),
     maxBytes: maxSize === undefined ? null : bytesIn(maxSize),
-    outcomes: outcome?.flatMap((word) => oneOf('--outcome', OUTCOMES, word) ?? []) ?? null,
+    outcomes: outcome?.map((word) => wordOf('--outcome', OUTCOMES, word)) ?? null,
     force: options.force ?? false,
   };
 }
