@@ -28,6 +28,7 @@ import { type Chore, Maintenance } from './maintenance.ts';
 import { NoticeCounts } from './notice-counts.ts';
 import type { Parts } from './parts.ts';
 import { reconcile } from './reconcile.ts';
+import { retentionChore } from './retention.ts';
 import { Roster } from './roster.ts';
 import { NAME_SWEEP_MS, Sweeper } from './sweeper.ts';
 import { sampleUsage } from './usage/sample-usage.ts';
@@ -195,6 +196,7 @@ class Loops {
         everyMs: 600_000,
         run: async () => this.#indexing.checkpoint(),
       },
+      retentionChore(this.#engine, this.journal),
     ];
   }
 
