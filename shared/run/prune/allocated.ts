@@ -1,7 +1,7 @@
-import { lstatSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, type Stats } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { hasCode } from '../../errno.ts';
+import { entriesOf } from './entries.ts';
 
 const BLOCK_BYTES = 512;
 /** The loop is not held for longer. */
@@ -18,27 +18,40 @@ export async function allocatedBytes(
   counted = new Set<string>(),
 ): Promise<number> {
   let sliceEndsMs = performance.now() + SLICE_MS;
-  const waiting = [path];
   let bytes = 0;
-  for (let next = waiting.pop(); next !== undefined && !signal.aborted; next = waiting.pop()) {
+  for (const stat of statsUnder(Buffer.from(path))) {
     if (performance.now() > sliceEndsMs) {
       await nextTurn();
       sliceEndsMs = performance.now() + SLICE_MS;
     }
-    const stat = statOf(next);
-    if (stat === null) continue;
+    if (signal.aborted) break;
     const isAnotherName = stat.nlink > 1 && !stat.isDirectory() && counted.has(`${stat.dev}.${stat.ino}`);
     if (stat.nlink > 1) counted.add(`${stat.dev}.${stat.ino}`);
     if (!isAnotherName) bytes += stat.blocks * BLOCK_BYTES;
-    if (stat.isDirectory()) for (const name of namesIn(next)) waiting.push(join(next, name));
   }
   return bytes;
+}
+
+function* statsUnder(path: Buffer): Generator<Stats, void> {
+  const stat = statOf(path);
+  if (stat === null) return;
+  yield stat;
+  // One listing is open at a time, however deep it goes: descriptors are few.
+  const directories = stat.isDirectory() ? [path] : [];
+  for (let next = directories.pop(); next !== undefined; next = directories.pop()) {
+    for (const entry of visibleIn(next)) {
+      const inside = statOf(entry);
+      if (inside === null) continue;
+      if (inside.isDirectory()) directories.push(entry);
+      yield inside;
+    }
+  }
 }
 
 /** It may be removed while it is counted, and what is hidden from us is not for us to count. */
 const EXPECTED = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ENAMETOOLONG', 'EIO', 'ESTALE', 'ELOOP'];
 
-function statOf(path: string) {
+function statOf(path: Buffer): Stats | null {
   try {
     return lstatSync(path);
   } catch (error) {
@@ -47,11 +60,10 @@ function statOf(path: string) {
   }
 }
 
-function namesIn(directory: string): string[] {
+function* visibleIn(directory: Buffer): Generator<Buffer, void> {
   try {
-    return readdirSync(directory);
+    yield* entriesOf(directory);
   } catch (error) {
     if (!hasCode(error, ...EXPECTED)) throw error;
-    return [];
   }
 }

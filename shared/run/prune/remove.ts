@@ -8,11 +8,12 @@
  * a writer nor an interruption waits for a large run. Nothing outside the directory is touched: links are removed
  * and not followed, and of a run that is itself a link only the link goes.
  */
-import { lstatSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, rmdirSync, unlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errnoOf, hasCode } from '../../errno.ts';
 import { type LockWait, withRunLock } from '../../lock/run-lock.ts';
+import { entriesOf } from './entries.ts';
 import { isAsSeen, type SeenRecord } from './look.ts';
 
 export type Removal =
@@ -66,29 +67,42 @@ function removeSome(runDir: string, seen: SeenRecord): typeof REMOVED | typeof C
   const isOver = (): boolean => performance.now() > sliceEndsMs;
   const stat = lstatSync(runDir);
   if (stat.isSymbolicLink()) unlinkSync(runDir);
-  else if (empty(runDir, stat.dev, LAST, isOver)) removeLast(runDir);
+  else if (empty(Buffer.from(runDir), stat.dev, LAST, isOver)) removeLast(runDir);
   else return MORE;
   return REMOVED;
 }
 
 const LAST = ['job.json', 'job.lock'];
+/** What is removed between two readings of a directory: not all systems let one be read on while it changes. */
+const BATCH = 500;
 
 /** False where there was no time for all of it. */
-function empty(directory: string, device: number, kept: readonly string[], isOver: () => boolean): boolean {
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name);
-    if (entry.isDirectory()) {
-      if (lstatSync(path).dev !== device) throw new MountedInside(path);
-      if (!empty(path, device, [], isOver)) return false;
-      rmdirSync(path);
-    } else if (!kept.includes(entry.name)) {
-      unlinkIfThere(path);
-    } else {
-      continue;
+function empty(directory: Buffer, device: number, kept: readonly string[], isOver: () => boolean): boolean {
+  for (let batch = someIn(directory, kept); batch.length > 0; batch = someIn(directory, kept)) {
+    for (const path of batch) {
+      const stat = lstatSync(path);
+      if (!stat.isDirectory()) {
+        unlinkSync(path);
+      } else {
+        if (stat.dev !== device) throw new MountedInside();
+        if (!empty(path, device, [], isOver)) return false;
+        rmdirSync(path);
+      }
+      if (isOver()) return false;
     }
-    if (isOver()) return false;
   }
   return true;
+}
+
+function someIn(directory: Buffer, kept: readonly string[]): Buffer[] {
+  const batch: Buffer[] = [];
+  for (const path of entriesOf(directory)) {
+    // A directory in the place of a record is as good as any other.
+    const isKept = kept.includes(basename(path.toString())) && !lstatSync(path).isDirectory();
+    if (!isKept) batch.push(path);
+    if (batch.length === BATCH) break;
+  }
+  return batch;
 }
 
 /** A writer that comes too late makes job.lock anew and finds no record. */

@@ -34,6 +34,14 @@ describe('what a run takes', () => {
     });
   });
 
+  it.skipIf(process.platform !== 'linux')('counts what has a name that is no UTF-8', async () => {
+    await inWorld(async (world) => {
+      const dir = layTree(world);
+      writeFileSync(Buffer.concat([Buffer.from(`${dir}/`), Buffer.from([0xe9, 0xff])]), 'z'.repeat(70_000));
+      expect(await allocatedBytes(dir, signal)).toBe(du(dir));
+    });
+  });
+
   it('is nothing of what its links lead to, and a link to a run is not that run', async () => {
     await inWorld(async (world) => {
       const dir = layTree(world);
