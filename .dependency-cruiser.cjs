@@ -1,6 +1,6 @@
 /** The import rules of ARCHITECTURE.md, each with its reason. */
 const deciding =
-  '^shared/.*/(derive|judge|admit|partition|horizon|classify|substitute|delivery-state|next-step|skip-rule|policy|failure-class|identify|end|claim-facts)\\.ts$';
+  '^(daemon/(decide|notice-counts)|shared/.*/(derive|judge|admit|partition|horizon|classify|substitute|delivery-state|next-step|next-words|notice-filter|skip-rule|policy|failure-class|identify|end|claim-facts|backoff|settle))\\.ts$';
 
 module.exports = {
   forbidden: [

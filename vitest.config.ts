@@ -7,7 +7,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 60_000,
     pool: 'forks',
-    maxWorkers: 2,
+    // Most of them wait for something, so one more than the usual two cores keeps both busy.
+    maxWorkers: 3,
     // On a shared machine a process may be held up for seconds; a fault fails every time.
     retry: process.env.CI ? 2 : 0,
   },

@@ -13,6 +13,8 @@ export interface Output {
   readonly exitCode: number;
   /** Shown as it happens, after the above; its return is the exit status. */
   readonly follow?: () => AsyncGenerator<Chunk, number>;
+  /** A program that is run after the above; its exit status is this one's. */
+  readonly become?: readonly [string, ...string[]];
 }
 
 /** ADR-0106 D8: the environment cannot run the command; no envelope, nothing executed. */
@@ -47,8 +49,9 @@ export function humanOutput(
 ): Output {
   switch (result.kind) {
     case 'answer': {
-      const { human, exitCode, follow } = result.answer;
-      return { stdout: human(screen), stderr: '', exitCode: exitCode ?? 0, ...(follow ? { follow } : {}) };
+      const { human, exitCode, follow, become } = result.answer;
+      const stays = { ...(follow ? { follow } : {}), ...(become ? { become } : {}) };
+      return { stdout: human(screen), stderr: '', exitCode: exitCode ?? 0, ...stays };
     }
     case 'text':
       return { stdout: result.text, stderr: '', exitCode: 0 };

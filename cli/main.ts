@@ -4,6 +4,8 @@
  * Every other module is loaded from here as it is needed: an installation with a part missing exits 78 and not
  * with a stack trace, and a verb pays for nothing it does not use.
  */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Call, Chunk } from './verb.ts';
 
@@ -19,9 +21,12 @@ type Parts = typeof import('./machine-flag.ts') &
 
 const lifetime = new AbortController();
 let signalled: 'SIGINT' | 'SIGTERM' | null = null;
+/** The program this call became: signals are its own affair. */
+let successor: ChildProcess | null = null;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
+    if (successor !== null) return void successor.kill(signal);
     // The first one lets what was learned be said; the second does not wait for that.
     if (signalled !== null) process.exit(exitStatusOf(signal));
     signalled = signal;
@@ -46,6 +51,7 @@ async function run(): Promise<number> {
     : parts.humanOutput(result, parts.screenOf(process.stdout, process.env));
   await write(process.stderr, output.stderr);
   const written = await write(process.stdout, output.stdout);
+  if (output.become !== undefined && signalled === null) return await become(output.become);
   const exitCode = output.follow === undefined ? output.exitCode : await show(output.follow());
   if (signalled !== null && !machine) return exitStatusOf(signalled);
   return written ? exitCode : EX_IOERR;
@@ -68,6 +74,7 @@ function callOf(machine: boolean): Call {
   return {
     machine,
     signal: lifetime.signal,
+    tell: (line) => write(process.stderr, `${line}\n`),
     program: { node: process.execPath, main: fileURLToPath(import.meta.url) },
     env: process.env,
     async open() {
@@ -95,6 +102,20 @@ async function show(chunks: AsyncGenerator<Chunk, number>): Promise<number> {
     if (next.done) return next.value;
     await write(next.value.to === 'stdout' ? process.stdout : process.stderr, next.value.text);
   }
+}
+
+/**
+ * In a session of its own, or a Ctrl-C would reach it twice, from the terminal and from here, and the second one
+ * tells it not to wait.
+ */
+function become([program, ...args]: readonly [string, ...string[]]): Promise<number> {
+  const child = spawn(program, args, { stdio: 'inherit', detached: true });
+  successor = child;
+  process.on('SIGHUP', () => child.kill('SIGHUP'));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? 'SIGKILL']));
+  });
 }
 
 /**

@@ -56,7 +56,9 @@ function buildProgram(call: Call, done: (answer: Answer) => void): Command {
     .description('which machine contract this build speaks')
     .action(async () => done((await import('./handshake.ts')).handshake()));
   addJobVerbs(program.command('job').description('start, look at and end runs'), call, done);
+  addNotifyVerbs(program.command('notify').description('notices of ends: look at, send, try'), call, done);
   addLiVerbs(program, call, done);
+  addDaemonVerbs(program.command('daemon').description('the supervisor of this store'), call, done);
   addHookVerbs(program.command('hook').description('what a run calls about itself'), call, done);
   return program;
 }
@@ -66,9 +68,26 @@ function addJobVerbs(job: Command, call: Call, done: (answer: Answer) => void): 
     .command('list')
     .description('runs, newest first')
     .option('--limit <n>', 'at most this many (50)')
+    .option('--cursor <cursor>', 'the page after the one that gave it as next_cursor')
     .option('--status <word>', 'only runs shown with this status')
+    .option('--outcome <outcome>', 'only these: succeeded, failed, cancelled, indeterminate')
+    .option('--open', 'only runs without an end')
+    .option('--terminal', 'only runs with one')
+    .option('--kind <word>', 'only runs of this kind')
+    .option('--label <glob>', 'only runs whose label matches; * is any text, ? one character')
+    .option('--tag <text>', 'only runs with this tag')
+    .option('--notify-state <state>', 'only runs whose notice is in this state, as in lion notify list')
+    .option('--since <time>', 'only runs submitted since: an ISO time, or 90s, 15m, 2h, 7d ago')
+    .option('--until <time>', 'only runs submitted before')
+    .option('--reason <code>', 'only runs with this reason_code')
+    .option('--degraded', 'only runs whose record or engine could not keep up')
+    .option('--count', 'how many there are, by outcome')
+    .option('--no-index', 'from the records alone')
     .option('--usage', 'with the CPU and memory they use')
-    .addHelpText('after', '\nExample:\n  lion job list --limit 20')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  lion job list --limit 20\n  lion job list --outcome failed --since 7d',
+    )
     .action(async (options) => done(await (await import('./job/list.ts')).list(call, options)));
   job
     .command('status')
@@ -110,6 +129,7 @@ Example:
     .description('start a command as a run')
     .argument('[command...]', 'after a --')
     .option('--wait', 'stay, show its log, and exit by its outcome')
+    .option('--max-wait <seconds>', 'with --wait under --machine: answer after this long, ended or not (100)')
     .addHelpText(
       'after',
       '\nA signal that ended the command is reported as exit code 128 + its number.\n\nExample:\n  lion job submit --label nightly -- make index',
@@ -126,6 +146,73 @@ Example:
     .option('--force', 'after the grace, KILL what is left')
     .addHelpText('after', '\nExample:\n  lion job kill 97f334 --force')
     .action(async (run, options) => done(await (await import('./job/kill.ts')).kill(call, run, options)));
+}
+
+function addNotifyVerbs(notify: Command, call: Call, done: (answer: Answer) => void): void {
+  const states = 'owed, retrying, parked, skipped, failed, unknown';
+  notify
+    .command('list')
+    .description('notices that are not settled, newest first')
+    .option('--state <state>', `only these: ${states}, delivered`)
+    .option('--limit <n>', 'at most this many (50)')
+    .addHelpText('after', '\nExample:\n  lion notify list --state parked')
+    .action(async (options) => done(await (await import('./notify/list.ts')).notifyList(call, options)));
+  notify
+    .command('show')
+    .description("where one run's notice stands, and what happens next")
+    .argument('<run>', 'its id')
+    .addHelpText('after', '\nExample:\n  lion notify show 97f334')
+    .action(async (run) => done(await (await import('./notify/show.ts')).notifyShow(call, run)));
+  notify
+    .command('retry')
+    .description('send notices now')
+    .argument('[run...]', 'ids')
+    .option('--all', 'all that are owed, retrying, parked or failed, and cannot have arrived')
+    .option('--state <state>', `with --all, only these: ${states}`)
+    .addHelpText(
+      'after',
+      '\nExit status (without --machine): 0 if all were delivered, else 1.\n\nExample:\n  lion notify retry --all --state parked',
+    )
+    .action(async (runs, options) =>
+      done(await (await import('./notify/retry.ts')).notifyRetry(call, runs, options)),
+    );
+  notify
+    .command('test')
+    .description("run the notifier once in the service's environment, recording nothing")
+    .argument('[run]', "with this run's fields")
+    .addHelpText('after', '\nExample:\n  lion notify test')
+    .action(async (run) => done(await (await import('./notify/test.ts')).notifyTest(call, run)));
+}
+
+function addDaemonVerbs(daemon: Command, call: Call, done: (answer: Answer) => void): void {
+  daemon
+    .command('status')
+    .description('whether a supervisor runs, and whether it is well')
+    .addHelpText(
+      'after',
+      `
+Exit status (without --machine):
+  0  it runs and does without nothing      1  it does not run, or is degraded
+
+Example:
+  lion daemon status || journalctl --user -u liond`,
+    )
+    .action(async () => done(await (await import('./daemon/status.ts')).daemonStatus(call)));
+  daemon
+    .command('run')
+    .description('the supervisor itself, in the foreground until it is stopped')
+    .addHelpText(
+      'after',
+      `
+Exit status:
+  0   stopped by a signal                  1   a second signal, or a stop that took too long
+  70  a fault of the supervisor            75  another one looks after this store
+  78  this installation, its configuration or the place of the store cannot work
+
+Example:
+  lion daemon run`,
+    )
+    .action(async () => done((await import('./daemon/run.ts')).daemonRun(call)));
 }
 
 function addLiVerbs(program: Command, call: Call, done: (answer: Answer) => void): void {
@@ -145,6 +232,10 @@ function addLiVerbs(program: Command, call: Call, done: (answer: Answer) => void
       .option('--prompt <text>', 'what it is to do')
       .option('--no-mcp', 'without the servers of .mcp.json')
       .option('--wait', 'stay, show its log, and exit by its outcome')
+      .option(
+        '--max-wait <seconds>',
+        'with --wait under --machine: answer after this long, ended or not (100)',
+      )
       .addHelpText('after', `\nExample:\n  lion ${kind} --detach --prompt "tidy the inbox" -- -a reviewer`)
       .action(async (args, options) =>
         done(await (await import('./li/detach.ts')).detach(call, kind, args, options)),

@@ -15,6 +15,8 @@ export interface Answer {
   readonly human: (screen: Screen) => string;
   /** Instead of `human`, for a verb that stays: its return is the exit status. */
   readonly follow?: () => AsyncGenerator<Chunk, number>;
+  /** Instead of `human`: a program and its arguments that take over this call's streams and exit status. */
+  readonly become?: readonly [string, ...string[]];
   /** Without `--machine`; an envelope always exits 0 (ADR-0106 D8). */
   readonly exitCode?: number;
 }
@@ -25,6 +27,8 @@ export interface Call {
   /** `--machine` was given: the caller is a program. */
   readonly machine: boolean;
   readonly signal: AbortSignal;
+  /** Says something beside the answer, on stderr, now. */
+  readonly tell: (line: string) => Promise<unknown>;
   /** This very program, for a run to call when it ends. */
   readonly program: { readonly node: string; readonly main: string };
   readonly env: Readonly<Record<string, string | undefined>>;

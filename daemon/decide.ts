@@ -13,6 +13,10 @@ export interface Seen {
   readonly won: boolean;
   /** Of the notice, where the run has ended. */
   readonly step: NoticeStep | null;
+  /** Its notice is on its way from here: what follows is decided when that is over, whatever its claim's deadline. */
+  readonly sending: boolean;
+  /** Its notice did not get through, or may not have: a restart must know of it without being told. */
+  readonly undelivered: boolean;
   /** For `asleep`: the settings are others by now. */
   readonly settingsChanged: boolean;
   /** When the record was last changed, epoch milliseconds; null: there is none. */
@@ -71,10 +75,12 @@ function decideEnded(seen: Seen, nowMs: number): Action[] {
   const actions: Action[] = [{ do: 'watch', watched: false }, ...noticeActions(seen)];
   if (seen.racy) actions.push({ do: 'look_again', atMs: nowMs + RACY_LOOK_MS });
   const isOld = seen.changedMs !== null && nowMs - seen.changedMs >= SETTLES_AFTER_MS;
-  return [...actions, { do: 'index', settled: seen.step?.kind === 'settled' && isOld }];
+  const settled = seen.step?.kind === 'settled' && isOld && !seen.undelivered;
+  return [...actions, { do: 'index', settled }];
 }
 
 function noticeActions(seen: Seen): Action[] {
+  if (seen.sending) return [];
   if (seen.won) return [{ do: 'send', won: true }];
   const step = seen.step;
   switch (step?.kind) {

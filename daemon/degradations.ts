@@ -1,11 +1,5 @@
+import type { Degradation } from '../shared/daemon/health.ts';
 import type { Journal } from './journal.ts';
-
-export interface Degradation {
-  readonly code: string;
-  /** Sentences for people: what is the matter, and what to do about it. */
-  readonly cause: string;
-  readonly cure: string;
-}
 
 /** What does not work as it should right now: said in the log as it comes and goes, and shown as it stands. */
 export class Degradations {

@@ -1,9 +1,9 @@
 import pLimit from 'p-limit';
 import type { Engine } from '../shared/engine.ts';
 import { type AttemptOutcome, attemptNotice } from '../shared/notify/attempt-notice.ts';
-import { deliveryStateOf } from '../shared/notify/delivery-state.ts';
 import type { Degradations } from './degradations.ts';
 import type { Journal } from './journal.ts';
+import { noticeEvent } from './notice-event.ts';
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -31,6 +31,10 @@ export class Deliveries {
 
   get underWay(): number {
     return this.#limit.activeCount;
+  }
+
+  isSending(runId: string): boolean {
+    return this.#wanted.has(runId);
   }
 
   add(runId: string, won: boolean): void {
@@ -69,7 +73,7 @@ export class Deliveries {
     }
     switch (outcome.kind) {
       case 'settled':
-        this.journal({ event: 'notice', run_id: runId, state: deliveryStateOf(outcome.delivery) });
+        this.journal(noticeEvent(runId, outcome.delivery));
         this.#fruitless.delete(runId);
         this.#onRecorded(runId);
         return this.lookAgain(runId, 0);

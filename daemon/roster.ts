@@ -1,11 +1,13 @@
-import type { ProcessClaim } from '../shared/liveness/claim.ts';
-
 /** What is remembered of a run that can still change; all of it can be read anew from disk. */
 export interface OpenRun {
   /** Of job.json when it was last read; null: never, or there was none. */
   signature: string | null;
-  /** The process its record claims, where a cheap look at it is enough to call it alive. */
-  claim: ProcessClaim | null;
+  /** The pid its record claims, where the last look found that process alive. */
+  pid: number | null;
+  /** The word for that process, taken before the look. */
+  token: string | null;
+  /** As recorded. */
+  groupId: number | null;
   seenAlive: boolean;
   /** When its process was first seen gone with marked survivors left. */
   goneSinceMs: number | null;
@@ -60,7 +62,9 @@ export class Roster {
     if (known !== undefined) return known;
     const run: OpenRun = {
       signature: null,
-      claim: null,
+      pid: null,
+      token: null,
+      groupId: null,
       seenAlive: false,
       goneSinceMs: null,
       fruitless: 0,

@@ -8,28 +8,34 @@
  *   10 min        the signature of every record, and the names whatever the root says
  *   desync        all of that at once: events lost, clock or process stood still, root another
  */
+import type { Degradation } from '../shared/daemon/health.ts';
 import type { Engine } from '../shared/engine.ts';
-import { errnoOf } from '../shared/errno.ts';
 import { runDirOf } from '../shared/store/home.ts';
-import { isRacy, recordSignatureOf, type Signed, sign } from '../shared/store/signature.ts';
+import { recordSignatureOf } from '../shared/store/signature.ts';
 import { Asleep } from './asleep.ts';
 import { ConfigWatch } from './config-watch.ts';
-import { type Degradation, Degradations } from './degradations.ts';
+import { Degradations } from './degradations.ts';
 import { Deliveries } from './deliveries.ts';
+import { type Figures, HealthReport } from './health-report.ts';
+import { Indexing } from './index/indexing.ts';
 import type { Journal } from './journal.ts';
+import { isPlainlyAlive } from './look.ts';
 import { inSlices } from './loop/in-slices.ts';
-import { Period } from './loop/period.ts';
 import { Schedule } from './loop/schedule.ts';
 import { type Tick, tick } from './loop/ticker.ts';
 import { WorkQueue } from './loop/work-queue.ts';
-import { isPlainlyAlive, type Parts, reconcile } from './reconcile.ts';
+import { type Chore, Maintenance } from './maintenance.ts';
+import { NoticeCounts } from './notice-counts.ts';
+import type { Parts } from './parts.ts';
+import { reconcile } from './reconcile.ts';
 import { Roster } from './roster.ts';
-import { sweepNames, sweepStats } from './sweep.ts';
+import { NAME_SWEEP_MS, Sweeper } from './sweeper.ts';
+import { sampleUsage } from './usage/sample-usage.ts';
 import { Watching } from './watch/watching.ts';
 
 const PROBE_INTERVAL_MS = 1_000;
-const NAME_SWEEP_MS = 15_000;
-const STAT_SWEEP_MS = 10 * 60_000;
+/** The index, the files of the supervisor itself and missed chores are seen to this often. */
+const KEEP_INTERVAL_MS = 5_000;
 /** Runs looked at side by side: one that waits for its lifecycle store holds up no other. */
 const CONCURRENCY = 32;
 
@@ -38,9 +44,14 @@ export interface Supervisor {
   stop(): Promise<void>;
 }
 
-export function startSupervisor(engine: Engine, journal: Journal): Supervisor {
+/** @param otherFaults what is amiss outside the loops, for the health file. */
+export function startSupervisor(
+  engine: Engine,
+  journal: Journal,
+  otherFaults: () => readonly Degradation[],
+): Supervisor {
   const intake = new AbortController();
-  const loops = new Loops(engine, journal, intake.signal);
+  const loops = new Loops(engine, journal, intake.signal, otherFaults);
   const running = loops.run();
   return {
     async stop() {
@@ -60,24 +71,23 @@ class Loops {
   readonly #degradations: Degradations;
   readonly #watching: Watching;
   readonly #queue: WorkQueue;
+  readonly #indexing: Indexing;
+  readonly #maintenance: Maintenance;
+  readonly #notices = new NoticeCounts();
+  readonly #health: HealthReport;
   readonly #parts: Parts;
-  readonly #names = new Period(NAME_SWEEP_MS);
-  readonly #stats = new Period(STAT_SWEEP_MS);
-  readonly #sleepers = new Period(NAME_SWEEP_MS);
-  /** Of the root when its names were last listed; null: they are to be listed again. */
-  #rootSwept: string | null = null;
-  /** Device and inode; undefined before the first look. */
-  #rootIdentity: string | null | undefined;
-  #isDesynced = false;
+  readonly #sweeper: Sweeper;
 
   constructor(
     engine: Engine,
     readonly journal: Journal,
     readonly signal: AbortSignal,
+    otherFaults: () => readonly Degradation[],
   ) {
     this.#degradations = new Degradations(journal);
     this.#config = new ConfigWatch(engine, journal, this.#degradations);
     this.#engine = this.#config.engine;
+    this.#health = new HealthReport(this.#engine, this.#degradations, otherFaults);
     this.#queue = new WorkQueue({
       concurrency: CONCURRENCY,
       work: (runId) => reconcile(this.#parts, runId),
@@ -85,35 +95,56 @@ class Loops {
     });
     this.#watching = new Watching(this.#engine, this.#degradations, {
       onRun: (runId) => this.#lookIfChanged(runId),
-      onDesync: (why) => this.#desync(why),
+      onDesync: (why) => this.#sweeper.desync(why),
     });
+    this.#indexing = new Indexing(this.#engine, this.#degradations, {
+      onLook: (runId) => this.#queue.add(runId),
+      onRebuild: (why) => this.#sweeper.desync(`the index is to be built anew (${why})`, 'look at all'),
+    });
+    this.#sweeper = new Sweeper(this.#engine, journal, this.#roster, this.#degradations, {
+      onLook: (runId) => this.#queue.add(runId),
+      onRootReplaced: () => this.#watching.rearm(this.#aliveRunIds()),
+      onListing: (root) => this.#indexing.listingBegins(root),
+      onSwept: (what) => {
+        this.#health.did(what);
+        if (what === 'stats_at') this.#watching.tryAgain(this.#aliveRunIds());
+      },
+    });
+    this.#maintenance = new Maintenance(this.#chores(), journal, signal);
     this.#parts = {
       engine: this.#engine,
       journal,
       roster: this.#roster,
       schedule: this.#schedule,
       asleep: this.#asleep,
+      notices: this.#notices,
       deliveries: new Deliveries(this.#engine, journal, this.#degradations, (runId, pauseMs) =>
         this.#schedule.at(runId, this.#engine.now() + pauseMs),
       ),
       follow: (runId, watched) => this.#watching.follow(runId, watched),
-      index: { put: () => undefined, drop: () => undefined },
+      index: this.#indexing,
     };
   }
 
   async run(): Promise<void> {
     this.#watching.rearm([]);
-    await this.#sweep();
+    await this.#indexing.check();
+    await this.#indexing.fill(this.#roster, this.signal);
+    await this.#sweeper.sweep(this.signal);
     await Promise.all([
       this.#queue.begun(this.signal).then(() => this.#sayScanned()),
       tick(PROBE_INTERVAL_MS, this.signal, (each) => this.#probe(each)),
-      tick(PROBE_INTERVAL_MS, this.signal, () => this.#sweep()),
+      tick(PROBE_INTERVAL_MS, this.signal, () => this.#sweeper.sweep(this.signal)),
+      tick(KEEP_INTERVAL_MS, this.signal, () => this.#keep()),
+      tick(NAME_SWEEP_MS, this.signal, () => this.#wake()),
+      sampleUsage(this.#engine, this.#roster, this.#indexing, this.journal, this.signal),
     ]);
   }
 
   async stop(): Promise<void> {
     this.#watching.close();
-    await Promise.all([this.#queue.stop(), this.#parts.deliveries.stop()]);
+    await Promise.all([this.#queue.stop(), this.#parts.deliveries.stop(), this.#maintenance.stop()]);
+    await this.#indexing.close();
   }
 
   #sayScanned(): void {
@@ -121,7 +152,7 @@ class Loops {
   }
 
   async #probe({ afterGap }: Tick): Promise<void> {
-    if (afterGap) this.#desync('the process or the machine stood still');
+    if (afterGap) this.#sweeper.desync('the process or the machine stood still');
     if (await this.#config.refresh()) this.#watching.rearm(this.#aliveRunIds());
     const nowMs = this.#engine.now();
     for (const runId of this.#schedule.take(nowMs)) this.#queue.add(runId);
@@ -129,60 +160,46 @@ class Loops {
       if (isPlainlyAlive(this.#engine, runId, run)) return;
       if (nowMs >= run.notBeforeMs || this.#hasChanged(runId)) this.#queue.add(runId);
     });
+    this.#health.did('probed_at');
+    this.#health.writeIfDue(() => this.#figures());
   }
 
-  async #sweep(): Promise<void> {
-    const beganMs = performance.now();
-    const root = sign(this.#engine.home.jobsDir);
-    this.#noticeRoot(root);
-    if (this.#sleepers.isDue(beganMs)) this.#wakeSleepers();
-    const statsDue = this.#isDesynced || this.#stats.isDue(beganMs);
-    const isRootNew = root === null || root.signature !== this.#rootSwept;
-    if (!statsDue && !(isRootNew && this.#names.isDue(beganMs))) return;
-    this.#isDesynced = false;
-    this.#names.restart(beganMs);
-    // A root that changed a moment ago may change again within the grain of its clock: it counts as changed.
-    this.#rootSwept = root === null || isRacy(root, this.#engine.now()) ? null : root.signature;
-    await this.#sweepNames();
-    if (!statsDue) return;
-    this.#stats.restart(beganMs);
-    this.#watching.tryAgain();
-    await sweepStats(this.#engine.home, this.#roster, this.signal, (runId) => this.#queue.add(runId));
+  #figures(): Figures {
+    return {
+      runs: this.#roster.size,
+      open: this.#roster.openCount,
+      queue: this.#queue.waiting,
+      watches: this.#watching.count,
+      notices: { under_way: this.#parts.deliveries.underWay, ...this.#notices.counts() },
+    };
   }
 
-  async #sweepNames(): Promise<void> {
-    try {
-      await sweepNames(this.#engine.home, this.#roster, this.signal, (runId) => this.#queue.add(runId));
-      this.#degradations.clear('root_unreadable');
-    } catch (error) {
-      const code = errnoOf(error);
-      if (code === null) throw error;
-      // A root that is gone has no runs: those that were known are looked at, and found gone.
-      if (code === 'ENOENT') await inSlices(this.#roster.names(), this.signal, (id) => this.#queue.add(id));
-      else this.#degradations.set(unreadable(this.#engine.home.jobsDir, code));
-    }
+  /** What is neither a run nor a sweep: the index, chores that were missed. */
+  async #keep(): Promise<void> {
+    await this.#indexing.check();
+    if (this.#queue.waiting === 0 && this.#queue.underWay === 0) this.#indexing.allIsIn(this.#roster);
+    this.#maintenance.tick();
   }
 
-  /** A directory that was replaced is watched by nobody, and holds other runs. */
-  #noticeRoot(root: Signed | null): void {
-    const identity = root === null ? null : root.signature.split('.').slice(0, 2).join('.');
-    if (identity === null) this.#degradations.set(missing(this.#engine.home.jobsDir));
-    else this.#degradations.clear('root_missing');
-    if (identity === this.#rootIdentity) return;
-    const isFirst = this.#rootIdentity === undefined;
-    this.#rootIdentity = identity;
-    if (isFirst) return;
-    this.#desync('the jobs directory is another one');
-    this.#watching.rearm(this.#aliveRunIds());
+  #chores(): Chore[] {
+    return [
+      {
+        name: 'check_index',
+        at: '17 * * * *',
+        everyMs: 3_600_000,
+        run: (signal) => this.#indexing.deepCheck(this.#roster, signal),
+      },
+      {
+        name: 'checkpoint_index',
+        at: '*/10 * * * *',
+        everyMs: 600_000,
+        run: async () => this.#indexing.checkpoint(),
+      },
+    ];
   }
 
-  #desync(why: string): void {
-    if (!this.#isDesynced) this.journal({ event: 'desynced', why });
-    this.#isDesynced = true;
-  }
-
-  #wakeSleepers(): void {
-    this.#sleepers.restart(performance.now());
+  /** Notices that wait for other settings. */
+  async #wake(): Promise<void> {
     for (const runId of this.#asleep.awoken(this.#engine)) this.#queue.add(runId);
   }
 
@@ -196,7 +213,7 @@ class Loops {
   }
 
   *#aliveRunIds(): Generator<string> {
-    for (const [runId, run] of this.#roster.open()) if (run.claim !== null) yield runId;
+    for (const [runId, run] of this.#roster.open()) if (run.pid !== null) yield runId;
   }
 
   /** One run's fault is one line in the journal; the others go on. */
@@ -205,20 +222,4 @@ class Loops {
     this.journal({ event: 'fault', run_id: runId, message });
     this.#schedule.at(runId, this.#engine.now() + pauseMs);
   }
-}
-
-function missing(jobsDir: string): Degradation {
-  return {
-    code: 'root_missing',
-    cause: `${jobsDir} is not there, so there are no runs to look after`,
-    cure: 'it is looked for each second; submit a run, or put the directory back',
-  };
-}
-
-function unreadable(jobsDir: string, errno: string): Degradation {
-  return {
-    code: 'root_unreadable',
-    cause: `${jobsDir} cannot be listed (${errno}); runs that are known go on being looked after`,
-    cure: 'see its permissions and its filesystem',
-  };
 }

@@ -14,10 +14,17 @@ const LOOK_INTERVAL_MS = 200;
  * Stays with a run until it has ended: shows its log as it grows and exits by its outcome. Interrupted, it
  * leaves the run alone and says how to come back.
  */
-export async function followUntilEnd(call: Call, engine: Engine, submitted: Submitted): Promise<Answer> {
+export async function followUntilEnd(
+  call: Call,
+  engine: Engine,
+  submitted: Submitted,
+  maxWaitMs: number,
+): Promise<Answer> {
   const { runId, log } = submitted.files;
   if (call.machine) {
-    const last = await lastStatus(engine, runId);
+    // Whoever gives up before the answer has the id by then.
+    await call.tell(`run ${runId}`);
+    const last = await lastStatus(engine, runId, performance.now() + maxWaitMs);
     return { data: statusData(engine, last), human: () => '' };
   }
   return { data: {}, human: () => '', follow: () => stream(engine, runId, log) };
@@ -45,11 +52,12 @@ async function* stream(engine: Engine, runId: string, log: string): AsyncGenerat
   return 0;
 }
 
-async function lastStatus(engine: Engine, runId: string): Promise<RunStatus> {
+async function lastStatus(engine: Engine, runId: string, deadlineMs: number): Promise<RunStatus> {
   for (;;) {
     const status = await look(engine, runId);
-    if (status.derived.terminal || engine.signal.aborted) return status;
-    await sleep(LOOK_INTERVAL_MS, engine.signal);
+    const leftMs = deadlineMs - performance.now();
+    if (status.derived.terminal || engine.signal.aborted || leftMs <= 0) return status;
+    await sleep(Math.min(LOOK_INTERVAL_MS, leftMs), engine.signal);
   }
 }
 

@@ -12,12 +12,12 @@ import { commonFields, type SubmitOptions } from './submit-options.ts';
 export async function submit(
   call: Call,
   argv: readonly string[],
-  options: SubmitOptions & { readonly wait?: boolean },
+  options: SubmitOptions & WaitOptions,
 ): Promise<Answer> {
   if (argv.length === 0)
     throw new LionError('invalid_input', 'a command is missing: lion job submit -- COMMAND [ARG...]');
   const common = commonFields(options);
-  return submitAs(call, options.wait ?? false, {
+  return submitAs(call, options, {
     ...common,
     kind: 'command',
     shownArgv: argv,
@@ -33,14 +33,35 @@ function withPromptFile(argv: readonly string[], prompt: string | null, files: R
     : argv.map((word) => word.replaceAll('{prompt_file}', () => files.promptFile));
 }
 
-export async function submitAs(call: Call, wait: boolean, request: SubmitRequest): Promise<Answer> {
+export interface WaitOptions {
+  readonly wait?: boolean;
+  readonly maxWait?: string;
+}
+
+export async function submitAs(call: Call, options: WaitOptions, request: SubmitRequest): Promise<Answer> {
+  const maxWaitMs = maxWaitOf(options) * 1000;
   await requireLock();
   const engine = await call.open();
   const submitted = await submitRun(engine, request);
   const { runId, log } = submitted.files;
-  if (wait) return followUntilEnd(call, engine, submitted);
+  if (options.wait) return followUntilEnd(call, engine, submitted, maxWaitMs);
   return {
     data: submitData(request, submitted),
     human: () => `${runId}\n  log: ${log}\n  lion job wait ${runId}\n`,
   };
+}
+
+/** Below what clients of programs allow a call, about two minutes. */
+const PROGRAM_WAIT_S = 100;
+const MOST_WAIT_S = 86_400;
+
+function maxWaitOf({ wait, maxWait }: WaitOptions): number {
+  if (maxWait === undefined) return PROGRAM_WAIT_S;
+  if (!wait) throw new LionError('invalid_input', '--max-wait goes with --wait');
+  const seconds = /^(\d+\.?\d*|\.\d+)$/.test(maxWait) ? Number(maxWait) : -1;
+  if (seconds >= 0 && seconds <= MOST_WAIT_S) return seconds;
+  throw new LionError(
+    'invalid_input',
+    `--max-wait takes seconds from 0 to ${MOST_WAIT_S}, not ${JSON.stringify(maxWait)}`,
+  );
 }

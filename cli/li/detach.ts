@@ -3,16 +3,15 @@ import { LionError } from '../../shared/contract/errors.ts';
 import { liCommandOf } from '../../shared/li-command.ts';
 import { type LiKind, liArgv } from '../../shared/submit/li.ts';
 import { findMcpConfig, MCP_DISABLED } from '../../shared/submit/mcp-config.ts';
-import { submitAs } from '../job/submit.ts';
+import { submitAs, type WaitOptions } from '../job/submit.ts';
 import { commonFields, type SubmitOptions } from '../job/submit-options.ts';
 import type { Answer, Call } from '../verb.ts';
 
-export interface DetachOptions extends SubmitOptions {
+export interface DetachOptions extends SubmitOptions, WaitOptions {
   readonly prompt?: string;
   readonly detach?: boolean;
   /** False with `--no-mcp`. */
   readonly mcp?: boolean;
-  readonly wait?: boolean;
 }
 
 /** `lion agent | orchestrate flow | orchestrate fanout | play ... --detach` (ADR-0106 D5). */
@@ -37,7 +36,7 @@ export async function detach(
   if (li.length === 0) throw new LionError('invalid_input', 'LIONAGI_MCP_LI_BIN is blank');
   const mcp =
     options.mcp === false ? MCP_DISABLED : findMcpConfig(resolve((await call.open()).cwd, options.cwd ?? ''));
-  return submitAs(call, options.wait ?? false, {
+  return submitAs(call, options, {
     ...common,
     kind,
     // Only an agent reads its prompt from the run's file.

@@ -1,4 +1,5 @@
 import type { Jsonable } from '../../shared/json/value.ts';
+import { printable } from '../../shared/printable.ts';
 import { parseIso } from '../../shared/time/iso.ts';
 
 const UNITS = [
@@ -19,4 +20,16 @@ export function duration(seconds: number): string {
 export function age(time: Jsonable, nowMs: number): string {
   const at = typeof time === 'string' ? parseIso(time) : null;
   return at === null ? '' : duration((nowMs - at) / 1000);
+}
+
+/** How long it is to an ISO time: `in 5m`; `due` where it has come or none is set. */
+export function until(time: Jsonable, nowMs: number): string {
+  const at = typeof time === 'string' ? parseIso(time) : null;
+  return at === null || at <= nowMs ? 'due' : `in ${duration((at - nowMs) / 1000)}`;
+}
+
+/** A time as it is recorded, and how long ago it was. */
+export function withAge(time: Jsonable, nowMs: number): string {
+  const ago = age(time, nowMs);
+  return ago === '' ? printable(time) : `${printable(time)} (${ago} ago)`;
 }

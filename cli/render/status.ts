@@ -1,11 +1,13 @@
 import type { Jsonable } from '../../shared/json/value.ts';
-import { isObject, toJson } from '../../shared/json/value.ts';
+import { isObject, type JsonObject, toJson } from '../../shared/json/value.ts';
+import { parkedOf } from '../../shared/notify/next-step.ts';
 import type { Available } from '../../shared/output/available.ts';
 import type { Usage } from '../../shared/output/usage.ts';
 import { printable, printableBlock } from '../../shared/printable.ts';
-import { age } from './age.ts';
+import { withAge } from './age.ts';
+import { facts } from './facts.ts';
 import { marksOf } from './marks.ts';
-import { paint, type Screen } from './screen.ts';
+import type { Screen } from './screen.ts';
 import { usageLine } from './usage.ts';
 
 type Fields = Readonly<Record<string, Jsonable>>;
@@ -20,7 +22,7 @@ export function renderStatus(screen: Screen, data: Fields, usage: Available<Usag
     ['reason', printable(data.reason_code)],
     ['process', processLine(data)],
     ['usage', usage === null ? '' : usageLine(usage, screen.nowMs)],
-    ['submitted', withAge(data.submitted_at, screen)],
+    ['submitted', withAge(data.submitted_at, screen.nowMs)],
     ['ended', endLine(data, screen)],
     ['ended by', printable(data.terminal_source)],
     ['survivors', Array.isArray(data.survivors) ? data.survivors.map(printable).join(', ') : ''],
@@ -30,10 +32,7 @@ export function renderStatus(screen: Screen, data: Fields, usage: Available<Usag
     ['degraded', printable(data.persistence_degraded_reason)],
     ['record', `${printable(data.job_dir)}/job.json`],
   ];
-  const shown = lines.filter(([, text]) => text !== '');
-  const width = Math.max(...shown.map(([name]) => name.length));
-  const head = shown.map(([name, text]) => `${paint(screen, 'dim', name.padEnd(width))}  ${text}\n`).join('');
-  return head + hints(data) + logTail(data);
+  return facts(screen, lines) + hints(data) + logTail(data);
 }
 
 function headline(data: Fields): string {
@@ -51,13 +50,8 @@ function processLine(data: Fields): string {
 
 /** A time that was noticed and not reported is an upper bound, and is said to be one (ADR-0107 D4). */
 function endLine(data: Fields, screen: Screen): string {
-  const end = withAge(data.finished_at, screen);
+  const end = withAge(data.finished_at, screen.nowMs);
   return end !== '' && data.finished_at_precision === 'upper_bound' ? `${end}, at the latest` : end;
-}
-
-function withAge(time: Jsonable, screen: Screen): string {
-  const ago = age(time, screen.nowMs);
-  return ago === '' ? printable(time) : `${printable(time)} (${ago} ago)`;
 }
 
 function noticeLine(data: Fields): string {
@@ -65,14 +59,17 @@ function noticeLine(data: Fields): string {
   const retry = printable(data.notify_retry_state);
   if (state === 'none' && retry === '') return '';
   const delivery = deliveryOf(data);
+  const parked = printable(parkedOf(delivery)?.reason);
   const why = ['error', 'failure_class'].map((key) => printable(delivery?.get(key))).filter(Boolean);
-  return [state, retry, ...why].filter((word) => word !== '' && word !== 'none').join(', ');
+  return [state, parked === '' ? retry : `${retry} (${parked})`, ...why]
+    .filter((word) => word !== '' && word !== 'none')
+    .join(', ');
 }
 
-function deliveryOf(data: Fields): Map<string, Jsonable> | null {
+function deliveryOf(data: Fields): JsonObject | undefined {
   const wrapper = toJson(data.notify_delivery);
-  const value = isObject(wrapper) ? wrapper.get('value') : null;
-  return isObject(value ?? null) ? (value as Map<string, Jsonable>) : null;
+  const value = isObject(wrapper) ? wrapper.get('value') : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 function refusalLine(data: Fields): string {

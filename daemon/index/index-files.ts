@@ -2,19 +2,13 @@
  * The three files of the index as they lie on disk. SQLite tells neither which file it holds open nor that
  * another has taken its name, and would play the log of the old file into a new one that lies beside it.
  */
-import { type BigIntStats, chmodSync, closeSync, constants, lstatSync, openSync, rmSync } from 'node:fs';
-import { hasCode } from '../../shared/errno.ts';
-import { SIDECAR_SUFFIXES } from '../../shared/index/schema.ts';
+import { chmodSync, closeSync, constants, openSync, rmSync } from 'node:fs';
+import { sidecarsOf, statOf } from '../../shared/index/file-form.ts';
 
 const FILE_MODE = 0o600;
 
 /** Device and inode; null: nothing there. */
 export type Identity = string | null;
-
-/** False where something lies there that is not a file of its own: a directory, a pipe, a link. */
-export function areFiles(file: string): boolean {
-  return [file, ...sidecarsOf(file)].every((path) => statOf(path)?.isFile() ?? true);
-}
 
 /**
  * Makes the file where there is none, for us alone whatever the umask; SQLite gives its sidecars the same mode.
@@ -36,20 +30,7 @@ export function identityOf(path: string): Identity {
   return stat === null ? null : `${stat.dev}.${stat.ino}`;
 }
 
-export function sidecarsOf(file: string): string[] {
-  return SIDECAR_SUFFIXES.map((suffix) => `${file}${suffix}`);
-}
-
 function keepToOurselves(path: string): void {
   const stat = statOf(path);
   if (stat !== null && (Number(stat.mode) & 0o777) !== FILE_MODE) chmodSync(path, FILE_MODE);
-}
-
-function statOf(path: string): BigIntStats | null {
-  try {
-    return lstatSync(path, { bigint: true });
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
-    return null;
-  }
 }

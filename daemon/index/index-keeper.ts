@@ -8,9 +8,10 @@
  * complete. While there is trouble nothing is tried but by `check`, less and less often.
  */
 import { IndexFault } from '../../shared/index/fault.ts';
+import type { UsageSample } from '../../shared/index/read-usage.ts';
 import type { IndexRow } from '../../shared/index/schema.ts';
 import { openRunIndex } from './open.ts';
-import type { KnownRun, RunIndex, UsageSample } from './run-index.ts';
+import type { KnownRun, RunIndex } from './run-index.ts';
 import { type IndexTrouble, troubleOf } from './trouble.ts';
 
 const FLUSH_ROWS = 200;
@@ -101,15 +102,21 @@ export class IndexKeeper {
   /**
    * Says that every run the jobs directory had at this signature has been put.
    * @param generation as it was when the listing began.
+   * @param names how many it had.
    * @returns false: it is not so, or could not be written. To be tried again after another look.
    */
-  setReconciledRoot(signature: string, generation: number): boolean {
-    this.flush();
-    const isComplete = this.#waiting.size === 0 && this.#unsure.size === 0;
-    if (!isComplete || this.#owed !== null || generation !== this.#generation) return false;
-    const isSet = this.#did((index) => index.setReconciledRoot(signature));
+  setReconciledRoot(signature: string, generation: number, names: number): boolean {
+    if (!this.isUpToDate() || generation !== this.#generation) return false;
+    const isSet = this.#did((index) => index.setReconciledRoot(signature, names));
     if (isSet) this.#failures = 0;
     return isSet;
+  }
+
+  /** Is every row that was put in the file, and none of them known to be old? */
+  isUpToDate(): boolean {
+    this.flush();
+    const isIn = this.#index !== null && this.#trouble === null && this.#waiting.size === 0;
+    return isIn && this.#unsure.size === 0 && this.#owed === null;
   }
 
   checkpoint(): void {

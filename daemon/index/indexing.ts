@@ -1,4 +1,7 @@
 import type { Engine } from '../../shared/engine.ts';
+import { errnoOf } from '../../shared/errno.ts';
+import type { UsageSample } from '../../shared/index/read-usage.ts';
+import { listTouched, type Marker, removeTouched } from '../../shared/index/touched.ts';
 import type { RunStatus } from '../../shared/run/status.ts';
 import { runDirOf } from '../../shared/store/home.ts';
 import { recordSignatureOf } from '../../shared/store/signature.ts';
@@ -7,7 +10,7 @@ import { inSlices } from '../loop/in-slices.ts';
 import type { Roster } from '../roster.ts';
 import { IndexKeeper, type RebuildReason } from './index-keeper.ts';
 import { indexRowOf } from './row.ts';
-import type { UsageSample } from './run-index.ts';
+import type { KnownRun } from './run-index.ts';
 
 /** Rows read from the index at a time: a few milliseconds. */
 const PAGE_ROWS = 1_000;
@@ -28,6 +31,8 @@ export class Indexing {
   #keeper: IndexKeeper | null = null;
   /** A listing whose runs are on their way into the index. */
   #listing: { readonly root: string; readonly generation: number } | null = null;
+  /** Of runs that have been asked to be looked at, and whose rows are not known to be in. */
+  #markers: readonly Marker[] = [];
 
   constructor(
     readonly engine: Engine,
@@ -50,6 +55,7 @@ export class Indexing {
     });
     await this.#keeper.check();
     this.#report();
+    this.#lookAtTouched();
   }
 
   put(status: RunStatus, signature: string | null, settled: boolean): void {
@@ -71,7 +77,11 @@ export class Indexing {
   /** Takes over what needs no look as long as the signature is the same: the settled rows. */
   async fill(roster: Roster, signal: AbortSignal): Promise<void> {
     for await (const page of this.#pages(signal)) {
-      for (const { runId, signature, settled } of page) if (settled) roster.asEnded(runId, signature);
+      for (const { runId, signature, settled } of page) {
+        if (settled) roster.asEnded(runId, signature);
+        // It may have gone meanwhile: nothing else would ask about a name that is neither listed nor known.
+        else this.events.onLook(runId);
+      }
     }
   }
 
@@ -81,11 +91,12 @@ export class Indexing {
     this.#listing = root === null ? null : { root, generation };
   }
 
-  /** All runs of the last listing have been looked at: the index has them all, and may say so. */
-  listingIsIn(): void {
+  /** Nothing is waiting to be looked at: what was listed or touched before has its row, and that may be said. */
+  allIsIn(roster: Roster): void {
+    this.#removeMarkers();
     if (this.#listing === null || this.#keeper === null) return;
     const { root, generation } = this.#listing;
-    const isSet = this.#keeper.setReconciledRoot(root, generation);
+    const isSet = this.#keeper.setReconciledRoot(root, generation, roster.size);
     if (isSet || generation !== this.#keeper.generation) this.#listing = null;
   }
 
@@ -106,15 +117,39 @@ export class Indexing {
     });
   }
 
+  /** One batch after the other: a marker that comes later says that its run must be looked at later. */
+  #lookAtTouched(): void {
+    if (this.#markers.length > 0) return;
+    this.#markers = this.#ofTouched(listTouched) ?? [];
+    for (const { runId } of this.#markers) this.events.onLook(runId);
+  }
+
+  #removeMarkers(): void {
+    if (this.#markers.length === 0 || this.#keeper?.isUpToDate() !== true) return;
+    this.#ofTouched((stateDir) => removeTouched(stateDir, this.#markers));
+    this.#markers = [];
+  }
+
+  /** Markers that cannot be listed or removed cost speed alone: readers scan, or look at those runs. */
+  #ofTouched<T>(work: (stateDir: string) => T): T | null {
+    try {
+      return work(this.engine.home.stateDir);
+    } catch (error) {
+      if (errnoOf(error) === null) throw error;
+      return null;
+    }
+  }
+
   async close(): Promise<void> {
+    this.#markers = [];
     await this.#keeper?.close();
     this.#keeper = null;
   }
 
-  async *#pages(signal: AbortSignal): AsyncGenerator<ReturnType<NonNullable<IndexKeeper['known']>> & object> {
+  async *#pages(signal: AbortSignal): AsyncGenerator<KnownRun[]> {
     let after: string | null = null;
     while (!signal.aborted) {
-      const page = this.#keeper?.known(after, PAGE_ROWS) ?? null;
+      const page: KnownRun[] | null = this.#keeper?.known(after, PAGE_ROWS) ?? null;
       if (page === null || page.length === 0) return;
       yield page;
       after = page.at(-1)?.runId ?? null;

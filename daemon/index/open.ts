@@ -1,10 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import { definitionsOf } from '../../shared/index/definitions.ts';
 import { IndexFault, type IndexFaultCode } from '../../shared/index/fault.ts';
+import { areFiles, isWhole } from '../../shared/index/file-form.ts';
 import { loadSqlite, type Sqlite } from '../../shared/index/load-sqlite.ts';
 import { DEFINITIONS, INDEX_VERSION, indexFileOf, PAGE_BYTES } from '../../shared/index/schema.ts';
 import { isLocalFilesystem } from '../../shared/store/filesystem.ts';
-import { areFiles, prepareFile } from './index-files.ts';
+import { prepareFile } from './index-files.ts';
 import { RunIndex } from './run-index.ts';
 import { setAside } from './set-aside.ts';
 
@@ -58,6 +60,7 @@ type Usable = Extract<OpenedIndex, { state: 'opened' | 'created' }>;
 
 function openFile(sqlite: Sqlite, file: string): Usable | Unusable {
   if (!areFiles(file)) return 'not_a_file';
+  if (!isWhole(file)) return 'corrupt';
   const held = prepareFile(file);
   const database = new sqlite(file, { timeout: BUSY_TIMEOUT_MS });
   try {
@@ -96,9 +99,4 @@ function layOut(database: Database): 'opened' | 'created' | 'other_version' {
       return isOurs ? 'opened' : 'other_version';
     })
     .immediate();
-}
-
-function definitionsOf(database: Database): unknown[] {
-  const rows = database.prepare('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid');
-  return rows.pluck().all();
 }

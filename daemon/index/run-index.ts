@@ -15,24 +15,18 @@
  */
 import { rmSync } from 'node:fs';
 import type { Database, Statement } from 'better-sqlite3';
+import { type Column, toColumns } from '../../shared/index/columns.ts';
 import { faultsOnly, IndexFault } from '../../shared/index/fault.ts';
-import { type IndexRow, RECONCILED_ROOT } from '../../shared/index/schema.ts';
-import { type Identity, identityOf, sidecarsOf } from './index-files.ts';
+import { sidecarsOf } from '../../shared/index/file-form.ts';
+import type { UsageSample } from '../../shared/index/read-usage.ts';
+import { type IndexRow, RECONCILED_NAMES, RECONCILED_ROOT } from '../../shared/index/schema.ts';
+import { type Identity, identityOf } from './index-files.ts';
 
 /** What the index has of a run: is its record still as it was then? */
 export interface KnownRun {
   readonly runId: string;
   readonly signature: string | null;
   readonly settled: boolean;
-}
-
-export interface UsageSample {
-  readonly runId: string;
-  readonly sampledMs: number;
-  readonly cpuPercent: number | null;
-  readonly rssBytes: number | null;
-  readonly peakRssBytes: number | null;
-  readonly processes: number;
 }
 
 /** Every method throws `IndexFault` and nothing else. */
@@ -62,7 +56,7 @@ export class RunIndex {
       const changed: string[] = [];
       for (const row of rows) {
         if (signatureOf(row.runId) !== row.signature) changed.push(row.runId);
-        else this.#statements.put.run(parametersOf(row));
+        else this.#statements.put.run(...toColumns(row));
       }
       return changed;
     });
@@ -83,9 +77,15 @@ export class RunIndex {
     });
   }
 
-  /** In the byte order of ids; `afterRunId` null: from the first. A page at a time holds nobody up. */
+  /**
+   * In the byte order of ids; `afterRunId` null: from the first. A page at a time holds nobody up. A damaged
+   * table can lead back to where a walk has been: that is a fault here, not a walk without end.
+   */
   known(afterRunId: string | null, limit: number): KnownRun[] {
     const rows = faultsOnly(() => this.#statements.known.all(afterRunId ?? '', limit));
+    if (!isAscending([afterRunId ?? '', ...rows.map((row) => row.run_id)])) {
+      throw new IndexFault('corrupt', new Error('its rows are out of order'));
+    }
     return rows.map(({ run_id, signature, settled }) => ({
       runId: run_id,
       signature,
@@ -97,11 +97,15 @@ export class RunIndex {
     return faultsOnly(() => this.#statements.count.get()?.runs ?? 0);
   }
 
-  /** Null: what is here may lack runs that the jobs directory has. */
-  setReconciledRoot(signature: string | null): void {
+  /** Null: what is here may lack runs that the jobs directory has. `names`: how many it has. */
+  setReconciledRoot(signature: string | null, names = 0): void {
     this.#write(() => {
-      if (signature === null) this.#statements.dropMeta.run(RECONCILED_ROOT);
-      else this.#statements.putMeta.run(RECONCILED_ROOT, signature);
+      if (signature === null) {
+        for (const key of [RECONCILED_ROOT, RECONCILED_NAMES]) this.#statements.dropMeta.run(key);
+        return;
+      }
+      this.#statements.putMeta.run(RECONCILED_ROOT, signature);
+      this.#statements.putMeta.run(RECONCILED_NAMES, String(names));
     });
   }
 
@@ -120,7 +124,11 @@ export class RunIndex {
    * @throws {IndexFault} `corrupt` where they disagree or a page is no page.
    */
   verify(): void {
-    const counts = faultsOnly(() => this.#statements.walks.map((walk) => walk.get()?.runs));
+    const counts = faultsOnly(() => {
+      // What is on disk is asked for, not what was kept of it.
+      this.#database.pragma('shrink_memory');
+      return this.#statements.walks.map((walk) => walk.get()?.runs);
+    });
     const [table, ...whole] = counts.slice(0, WHOLE_WALKS.length);
     if (whole.some((count) => count !== table)) {
       throw new IndexFault('corrupt', new Error('a table and its indices disagree'));
@@ -152,7 +160,7 @@ export class RunIndex {
   }
 }
 
-/** Each goes through all rows; those of the indices that hold only some of them follow. */
+/** Each goes through all rows (`count(*)` would take the smallest index for all of them); those of the indices that hold only some of them follow. */
 const WHOLE_WALKS = [
   'NOT INDEXED',
   'INDEXED BY runs_status',
@@ -165,15 +173,16 @@ const PART_WALKS = [
   'INDEXED BY runs_unsettled WHERE settled = 0',
 ];
 
+/** One for each column. */
+const PLACES = Array(17).fill('?').join(', ');
+
 type Statements = ReturnType<typeof prepare>;
 type KnownColumns = { run_id: string; signature: string | null; settled: number };
 type Count = { runs: number };
 
 function prepare(database: Database) {
   return {
-    put: database.prepare<[Parameters]>(`INSERT OR REPLACE INTO runs VALUES (
-      @runId, @signature, @settled, @recordState, @terminal, @status, @outcome, @kind, @label, @reasonCode,
-      @submittedMs, @finishedMs, @notifyState, @retryState, @tags, @row)`),
+    put: database.prepare<Column[]>(`INSERT OR REPLACE INTO runs VALUES (${PLACES})`),
     drop: database.prepare<[string]>('DELETE FROM runs WHERE run_id = ?'),
     putUsage: database.prepare<[UsageSample]>(`INSERT OR REPLACE INTO usage VALUES (
       @runId, @sampledMs, @cpuPercent, @rssBytes, @peakRssBytes, @processes)`),
@@ -186,22 +195,12 @@ function prepare(database: Database) {
     putMeta: database.prepare<[string, string]>('INSERT OR REPLACE INTO meta VALUES (?, ?)'),
     dropMeta: database.prepare<[string]>('DELETE FROM meta WHERE key = ?'),
     walks: [...WHOLE_WALKS, ...PART_WALKS].map(
-      (walk): Statement<[], Count> => database.prepare(`SELECT count(*) AS runs FROM runs ${walk}`),
+      (walk): Statement<[], Count> => database.prepare(`SELECT count(run_id) AS runs FROM runs ${walk}`),
     ),
   };
 }
 
-type Parameters = Omit<IndexRow, 'settled' | 'terminal' | 'tags'> & {
-  settled: number;
-  terminal: number;
-  tags: string;
-};
-
-function parametersOf(row: IndexRow): Parameters {
-  return {
-    ...row,
-    settled: Number(row.settled),
-    terminal: Number(row.terminal),
-    tags: JSON.stringify(row.tags),
-  };
+function isAscending(runIds: readonly string[]): boolean {
+  const bytes = runIds.map((runId) => Buffer.from(runId));
+  return bytes.every((one, at) => at === 0 || Buffer.compare(bytes[at - 1] ?? one, one) < 0);
 }

@@ -7,8 +7,10 @@ export interface RootEvents {
   readonly onName: (name: string) => void;
   /** The jobs directory itself may be another one now. */
   readonly onRootMoved: () => void;
-  /** Events were lost, or will be: everything may differ. */
+  /** Events were lost: everything may differ. */
   readonly onLost: (errno: string) => void;
+  /** It cannot be watched; the sweeps see the root's own signature each second. */
+  readonly onUnwatchable: (errno: string) => void;
 }
 
 /**
@@ -41,8 +43,9 @@ export class RootWatch {
     this.#watchers = [];
   }
 
-  get count(): number {
-    return this.#watchers.length;
+  /** Both are watched. */
+  get isArmed(): boolean {
+    return this.#watchers.length === 2;
   }
 
   #add(path: string, onChange: (name: string | null) => void): void {
@@ -56,8 +59,8 @@ export class RootWatch {
     } catch (error) {
       const code = errnoOf(error);
       if (code === null) throw error;
-      // A root that is missing is found again by its identity; the sweeps look each second.
-      if (code !== 'ENOENT') this.events.onLost(code);
+      // A root that is missing is found again by its identity.
+      if (code !== 'ENOENT') this.events.onUnwatchable(code);
     }
   }
 }

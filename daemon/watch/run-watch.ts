@@ -54,6 +54,11 @@ export class RunWatch {
     if (watcher !== undefined) void watcher.close();
   }
 
+  /** A limit was met since the last `tryAgain`. */
+  get isFull(): boolean {
+    return this.#full;
+  }
+
   /** The limit may be another by now. */
   tryAgain(): void {
     this.#full = false;

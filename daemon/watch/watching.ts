@@ -43,7 +43,8 @@ export class Watching {
     this.#root = new RootWatch(this.engine.home.jobsDir, {
       onName: (name) => this.#soon(name),
       onRootMoved: () => this.events.onDesync('the jobs directory may be another one'),
-      onLost: (errno) => this.#onLost(errno),
+      onLost: (errno) => this.events.onDesync(`watching the jobs directory failed (${errno})`),
+      onUnwatchable: (errno) => this.#onLimit(errno),
     });
     this.#root.arm();
     this.#runs = new RunWatch(this.engine.home.jobsDir, {
@@ -58,11 +59,13 @@ export class Watching {
     else this.#runs?.unfollow(runId);
   }
 
-  /** The machine may have watches to give again. */
-  tryAgain(): void {
-    this.#runs?.tryAgain();
-    this.degradations.clear('watch_limit_reached');
-    if (this.engine.config.watch && this.#root?.count === 0) this.#root.arm();
+  /** The machine may have watches to give by now; that a limit was met stands until a whole round went well. */
+  tryAgain(openRuns: Iterable<string>): void {
+    if (this.#runs === null || this.#root === null) return;
+    if (!this.#runs.isFull && this.#root.isArmed) this.degradations.clear('watch_limit_reached');
+    if (!this.#root.isArmed) this.#root.arm();
+    this.#runs.tryAgain();
+    for (const runId of openRuns) this.follow(runId, true);
   }
 
   /** Runs that are watched. */
@@ -98,10 +101,5 @@ export class Watching {
       cause: `no more files can be watched (${errno}); what is not watched is found by the sweeps`,
       cure: 'raise fs.inotify.max_user_watches (sysctl), or end other programs that watch many files',
     });
-  }
-
-  #onLost(errno: string): void {
-    if (['ENOSPC', 'EMFILE', 'ENFILE'].includes(errno)) this.#onLimit(errno);
-    this.events.onDesync(`watching the jobs directory failed (${errno})`);
   }
 }

@@ -1,12 +1,14 @@
+import type { RecordRead } from '../record/read.ts';
 import type { RunStatus } from '../run/status.ts';
 import { LionError } from './errors.ts';
 
 /** The refusal for a run whose record cannot answer, or null where it can (design 9). */
 export function recordError(status: RunStatus): LionError | null {
-  const { read, runId } = status;
+  return status.read.state === 'ok' ? null : recordRefusal(status.runId, status.read);
+}
+
+export function recordRefusal(runId: string, read: Exclude<RecordRead, { state: 'ok' }>): LionError {
   switch (read.state) {
-    case 'ok':
-      return null;
     case 'absent':
       return new LionError('not_found', `no job with id ${runId}`);
     case 'unreadable':

@@ -1,5 +1,8 @@
 import type { Engine } from '../engine.ts';
-import type { Jsonable } from '../json/value.ts';
+import { faultsOnly, IndexFault } from '../index/fault.ts';
+import { parseJson } from '../json/parse.ts';
+import { type Jsonable, toJson } from '../json/value.ts';
+import { LINE_STYLE, writeJson } from '../json/write.ts';
 import { deliveryStateOf, retryStateOf } from '../notify/delivery-state.ts';
 import { degradedReason, readManifest } from '../output/manifest.ts';
 import { preparingAgeSeconds } from '../run/preparing.ts';
@@ -7,8 +10,46 @@ import { type RunStatus, recordOf } from '../run/status.ts';
 
 import { lifecycleOf } from './lifecycle.ts';
 
-/** One row of `data.jobs` (design 9). */
-export type Row = Readonly<Record<string, Jsonable>>;
+/** One row of `data.jobs`: its keys, in their order (ADR-0106 D6). */
+const KEYS = [
+  'run_id',
+  'kind',
+  'label',
+  'status',
+  'terminal',
+  'outcome',
+  'reason_code',
+  'spawn_state',
+  'submitted_at',
+  'finished_at',
+  'finished_at_precision',
+  'terminal_source',
+  'record_state',
+  'persistence_degraded_reason',
+  'notify_delivery_state',
+  'notify_retry_state',
+  'possibly_orphaned',
+  'lifecycle',
+  'preparing_age_seconds',
+  'survivors',
+  'refusal',
+] as const;
+
+export type Row = Readonly<Record<(typeof KEYS)[number], Jsonable>>;
+
+/** As one text without the keys, which are the same for all. */
+export function valuesOf(row: Row): string {
+  return writeJson(toJson(KEYS.map((key) => row[key])), LINE_STYLE);
+}
+
+/** @throws IndexFault `corrupt` for what `valuesOf` did not write. */
+export function rowOfValues(text: string): Row {
+  const values = faultsOnly(() => parseJson(text));
+  if (!Array.isArray(values) || values.length !== KEYS.length) {
+    throw new IndexFault('corrupt', new Error('a row of another form'));
+  }
+  return Object.fromEntries(KEYS.map((key, at) => [key, values[at]])) as Row;
+}
 
 export function rowOf(engine: Engine, status: RunStatus): Row {
   const record = recordOf(status);

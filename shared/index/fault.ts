@@ -34,7 +34,7 @@ export function faultsOnly<T>(work: () => T): T {
 const CODES: readonly [RegExp, IndexFaultCode][] = [
   // The table of contents of the log is the one file SQLite enlarges without calling the disk full.
   [/^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)$/, 'full'],
-  [/^(SQLITE_CORRUPT|SQLITE_NOTADB|SQLITE_IOERR_CORRUPTFS|SQLITE_SCHEMA)/, 'corrupt'],
+  [/^(SQLITE_CORRUPT|SQLITE_NOTADB|SQLITE_IOERR_CORRUPTFS)/, 'corrupt'],
   // A table or column that was there when the file was opened.
   [/^SQLITE_ERROR$/, 'corrupt'],
   [/^SQLITE_(BUSY|LOCKED|IOERR_LOCK|IOERR_RDLOCK)/, 'busy'],

@@ -1,5 +1,4 @@
 import type BetterSqlite3 from 'better-sqlite3';
-import { isLoadFailure } from '../environment-fault.ts';
 
 export type Sqlite = typeof BetterSqlite3;
 
@@ -14,12 +13,8 @@ export async function loadSqlite(): Promise<Sqlite | string> {
     new Database(':memory:').close();
     return Database;
   } catch (error) {
-    if (!isLoadFailure(error) && !isMissingBinding(error)) throw error;
+    // In whatever way an installation is broken, there is no index and nothing else is wrong.
+    if (!(error instanceof Error)) throw error;
     return error.message.split('\n', 1)[0] ?? error.name;
   }
-}
-
-/** `bindings`, which looks in many places for a native part, has no code for finding it in none. */
-function isMissingBinding(error: unknown): error is Error {
-  return error instanceof Error && error.message.startsWith('Could not locate the bindings file');
 }

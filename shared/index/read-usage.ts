@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import type BetterSqlite3 from 'better-sqlite3';
 import { isFile } from '../file-kind.ts';
+import { INDEX_VERSION, indexFileOf } from './schema.ts';
 
 /** What the processes of a run used when they were last looked at, all of its group together. */
 export interface UsageSample {
@@ -22,8 +22,6 @@ export interface UsageSample {
 
 export type UsageRead = ReadonlyMap<string, UsageSample> | { readonly unavailable: string };
 
-const INDEX_FILE = 'index.sqlite3';
-const INDEX_VERSION = 1;
 /** Readers of a WAL wait for nobody but a recovery. */
 const BUSY_TIMEOUT_MS = 100;
 const LAST_MS = 253_402_300_799_999;
@@ -33,7 +31,7 @@ const LAST_MS = 253_402_300_799_999;
  * cache: whatever keeps it from being read is `unavailable`, and nothing is thrown.
  */
 export async function readUsage(stateDir: string, runIds: readonly string[]): Promise<UsageRead> {
-  const path = join(stateDir, INDEX_FILE);
+  const path = indexFileOf(stateDir);
   // SQLite would wait on a FIFO for ever.
   if (!isFile(path)) return { unavailable: 'there is no index' };
   try {

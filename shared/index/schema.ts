@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 
 /** Of the tables below; kept in the file as `PRAGMA user_version`. Another number is another program's index. */
-export const INDEX_VERSION = 1;
+export { INDEX_VERSION } from '../version.ts';
 
-/** A row of about 1 kB stays in its page: a page of 4,096 bytes gives half its rows a page of their own. */
+/** Larger than SQLite's own: a row of half a kB leaves little of a page empty. */
 export const PAGE_BYTES = 8192;
 
 export function indexFileOf(stateDir: string): string {
@@ -33,16 +33,17 @@ export interface IndexRow {
   readonly notifyState: string | null;
   readonly retryState: string | null;
   readonly tags: readonly string[];
-  /** The row of the list, as JSON text. */
+  /** The values of the row of the list, in the order of its keys, as a JSON list. */
   readonly row: string;
 }
 
 /**
  * As SQLite repeats them in `sqlite_schema`: a file whose definitions read otherwise is not this index.
  *
- * A list goes newest first, so every index ends in the run id (a table without rowid adds it by itself). They
- * serve filters that may name few runs of many; a filter most runs pass needs none, the walk finds its page at
- * once. `terminal` has none: what has not ended is not settled. Reasons and retries are few, as are the
+ * Rows lie in the order they came, whatever that is, so their pages are full; a table in the order of run ids that
+ * is filled from the newest on leaves half of each page empty. A list goes newest first, so every index ends in the
+ * run id. They serve filters that may name few runs of many; a filter most runs pass needs none, the walk finds its
+ * page at once. `terminal` has none: what has not ended is not settled. Reasons and retries are few, as are the
  * unsettled: those indices hold them alone.
  */
 export const DEFINITIONS: readonly string[] = [
@@ -62,8 +63,9 @@ export const DEFINITIONS: readonly string[] = [
     notify_state TEXT,
     retry_state TEXT,
     tags TEXT NOT NULL,
-    row TEXT NOT NULL
-  ) WITHOUT ROWID`,
+    row TEXT NOT NULL,
+    sum TEXT NOT NULL
+  )`,
   `CREATE TABLE usage (
     run_id TEXT PRIMARY KEY NOT NULL,
     sampled_ms INTEGER NOT NULL,
@@ -73,13 +75,15 @@ export const DEFINITIONS: readonly string[] = [
     processes INTEGER NOT NULL
   ) WITHOUT ROWID`,
   'CREATE TABLE meta (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID',
-  'CREATE INDEX runs_status ON runs (status)',
-  'CREATE INDEX runs_outcome ON runs (outcome)',
-  'CREATE INDEX runs_kind ON runs (kind)',
-  'CREATE INDEX runs_reason ON runs (reason_code) WHERE reason_code IS NOT NULL',
-  'CREATE INDEX runs_retry ON runs (retry_state) WHERE retry_state IS NOT NULL',
+  'CREATE INDEX runs_status ON runs (status, run_id)',
+  'CREATE INDEX runs_outcome ON runs (outcome, run_id)',
+  'CREATE INDEX runs_kind ON runs (kind, run_id)',
+  'CREATE INDEX runs_reason ON runs (reason_code, run_id) WHERE reason_code IS NOT NULL',
+  'CREATE INDEX runs_retry ON runs (retry_state, run_id) WHERE retry_state IS NOT NULL',
   'CREATE INDEX runs_unsettled ON runs (run_id) WHERE settled = 0',
 ];
 
 /** `meta`: the signature of the jobs directory, taken before it was last listed and all of it put here. */
 export const RECONCILED_ROOT = 'reconciled_root';
+/** `meta`: how many names it had then. As many rows are those names; any other number is not. */
+export const RECONCILED_NAMES = 'reconciled_names';

@@ -21,7 +21,7 @@ export async function recordKill(
   const read = readRecord(runDirOf(engine.home, runId));
   const notifier = read.state === 'ok' ? await resolveNotifier(engine, runId, read.object.value) : null;
   const owed = notifier === null || notifier.kind === 'none' ? { owed: false } : owedAfterGrace(engine.now());
-  const options = { waitMs: WRITER_LOCK_WAIT_MS, signal: engine.signal };
+  const options = { waitMs: WRITER_LOCK_WAIT_MS, signal: engine.signal, now: engine.now };
   return mutateRecord(runDirOf(engine.home, runId), runId, options, (record) => {
     if (isOver(record)) {
       return { verdict: 'already_ended', set: new Map<string, Json>([['group_reaped_at', toJson(at)]]) };

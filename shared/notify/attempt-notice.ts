@@ -9,6 +9,7 @@
 import type { Engine } from '../engine.ts';
 import { isObject, type Json, type JsonObject, toJson } from '../json/value.ts';
 import { readRecord } from '../record/read.ts';
+import { derive } from '../run/derive.ts';
 import { hasEnd } from '../run/end.ts';
 import { runDirOf } from '../store/home.ts';
 import { type Claim, claimAttempt, claimFacts, settleClaim, stillOurs } from './claim.ts';
@@ -110,6 +111,7 @@ async function claimAndDeliver(
   onLaunch(claim.deliveryId, claim.attempt);
   const result = await deliver(engine, notifier, {
     fields: fieldsOf(runId, record, notifier, sender),
+    outcome: derive(record, false).outcome,
     deliveryId: claim.deliveryId,
     attempt: claim.attempt,
   });
@@ -140,7 +142,7 @@ function isStillOurs(engine: Engine, runId: string, claim: Claim): boolean {
 }
 
 /** The recorded status goes out, not the one a late hook brings: one end and one story. */
-function fieldsOf(
+export function fieldsOf(
   runId: string,
   record: JsonObject,
   notifier: Extract<Notifier, { kind: 'command' }>,

@@ -12,7 +12,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Engine } from '../engine.ts';
 import { pyEqual } from '../json/python.ts';
 import { isObject, type Json, JsonNumber, type JsonObject, toJson } from '../json/value.ts';
-import { mutateRecord, type Refusal } from '../record/mutate.ts';
+import { type MutateOptions, mutateRecord, type Refusal } from '../record/mutate.ts';
 import { hasEnd } from '../run/end.ts';
 import { runDirOf } from '../store/home.ts';
 import { formatIso, parseIso } from '../time/iso.ts';
@@ -158,6 +158,6 @@ function numberOf(value: Json | undefined): number | null {
   return value instanceof JsonNumber ? value.value : null;
 }
 
-function lockWait(engine: Engine): { waitMs: number; signal: AbortSignal } {
-  return { waitMs: NOTICE_LOCK_WAIT_MS, signal: engine.signal };
+function lockWait(engine: Engine): MutateOptions {
+  return { waitMs: NOTICE_LOCK_WAIT_MS, signal: engine.signal, now: engine.now };
 }

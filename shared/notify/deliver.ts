@@ -4,16 +4,19 @@ import { type JsonObject, toJson } from '../json/value.ts';
 import { LINE_STYLE, writeJson } from '../json/write.ts';
 import { runChild } from '../process/run-child.ts';
 import { isStartable } from '../process/startable.ts';
+import type { Outcome } from '../run/derive.ts';
 import { classifyFailure } from './failure-class.ts';
 import type { Notifier } from './notifier.ts';
 import { substitute } from './substitute.ts';
 
 /** Enough of a notifier's words to sort a failure; the words are dropped after that. */
-const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
+const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 export interface Notice {
   /** In order: the fields substituted into the command and offered as JSON on its standard input. */
   readonly fields: Readonly<Record<string, string>>;
+  /** What became of the run; null: it is about none. */
+  readonly outcome: Outcome | null;
   /** Stable over every attempt at this end's notice. */
   readonly deliveryId: string;
   readonly attempt: number;
@@ -42,11 +45,17 @@ export async function deliver(
     cwd: notifier.cwd,
     env,
     stdin: writeJson(
-      toJson({ ...notice.fields, delivery_id: notice.deliveryId, attempt: notice.attempt }),
+      toJson({
+        ...notice.fields,
+        outcome: notice.outcome,
+        delivery_id: notice.deliveryId,
+        attempt: notice.attempt,
+      }),
       STDIN_STYLE,
     ),
     timeoutMs: engine.config.notify.timeoutMs,
     maxOutputBytes: MAX_OUTPUT_BYTES,
+    overflow: 'drop',
     signal: engine.signal,
   });
   switch (result.kind) {

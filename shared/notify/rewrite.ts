@@ -19,7 +19,7 @@ export async function rewriteDelivery(
   seen: Json | undefined,
   next: JsonObject,
 ): Promise<Rewrite> {
-  const options = { waitMs: NOTICE_LOCK_WAIT_MS, signal: engine.signal };
+  const options = { waitMs: NOTICE_LOCK_WAIT_MS, signal: engine.signal, now: engine.now };
   const mutation = await mutateRecord(runDirOf(engine.home, runId), runId, options, (record) => {
     const current = record.get('notify_delivery');
     const unchanged = pyEqual(current ?? null, seen ?? null);

@@ -14,7 +14,7 @@ import {
   type Standpoint,
 } from './table.ts';
 
-export const darwinProcesses: ProcessTable = { standpoint, sight, birthOf, scanForMark };
+export const darwinProcesses: ProcessTable = { standpoint, sight, tokenOf, birthOf, scanForMark };
 
 function standpoint(): Standpoint {
   const uuid = hostUuid();
@@ -32,6 +32,11 @@ function sight(pid: number): Sighting {
   const second = lookUpProcess(pid);
   const same = second !== null && second !== 'unreadable' && second.createTime === first.createTime;
   return same ? { kind: 'live', createTime: first.createTime, startTicks: null } : { kind: 'unreadable' };
+}
+
+function tokenOf(pid: number): string | null {
+  const found = lookUpProcess(pid);
+  return found === null || found === 'unreadable' || found.zombie ? null : String(found.createTime);
 }
 
 function birthOf(pid: number): { createTime: number | null; startTicks: null } {

@@ -9,7 +9,7 @@ import type { ProcessTable, Sighting, Standpoint } from './table.ts';
 /** The inode of the namespace the kernel starts with. */
 const INITIAL_PID_NAMESPACE = 4026531836;
 
-export const linuxProcesses: ProcessTable = { standpoint, sight, birthOf, scanForMark };
+export const linuxProcesses: ProcessTable = { standpoint, sight, tokenOf, birthOf, scanForMark };
 
 function standpoint(): Standpoint {
   const pidNamespace = ownNamespace();
@@ -44,6 +44,12 @@ function look(pid: number): Sighting {
   return createTime === null
     ? { kind: 'unreadable' }
     : { kind: 'live', createTime, startTicks: stat.startTicks };
+}
+
+/** Ticks since boot: no clock step moves them. */
+function tokenOf(pid: number): string | null {
+  const stat = readStat(`/proc/${pid}`);
+  return typeof stat === 'object' && !isDead(stat.state) ? String(stat.startTicks) : null;
 }
 
 function birthOf(pid: number): { createTime: number | null; startTicks: number | null } {

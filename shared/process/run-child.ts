@@ -11,8 +11,10 @@ export interface ChildRequest {
   /** Text for the child's standard input; null closes it. */
   readonly stdin: string | null;
   readonly timeoutMs: number;
-  /** Of each stream; more ends the child. */
+  /** Of each stream. */
   readonly maxOutputBytes: number;
+  /** What is done about more: the child is ended (the default), or it goes on and the rest is dropped. */
+  readonly overflow?: 'end' | 'drop';
   readonly signal: AbortSignal;
 }
 
@@ -60,10 +62,17 @@ export function runChild(request: ChildRequest): Promise<ChildResult> {
       settle({ kind: 'ended', why });
     };
     const onAbort = (): void => end('aborted');
-    const timer = setTimeout(() => end('timeout'), request.timeoutMs);
+    // After a freeze the timer may come before an exit that is long there: that is seen within a turn.
+    const onTimeout = (): void => {
+      if (!hasExited(child)) end('timeout');
+    };
+    const timer = setTimeout(() => setImmediate(onTimeout), request.timeoutMs);
     request.signal.addEventListener('abort', onAbort);
-    const stdout = collect(child.stdout, request.maxOutputBytes, () => end('overflow'));
-    const stderr = collect(child.stderr, request.maxOutputBytes, () => end('overflow'));
+    const onOverflow = (): void => {
+      if (request.overflow !== 'drop') end('overflow');
+    };
+    const stdout = collect(child.stdout, request.maxOutputBytes, onOverflow);
+    const stderr = collect(child.stderr, request.maxOutputBytes, onOverflow);
     child.on('error', (error) => {
       if (child.pid === undefined) settle({ kind: 'not_started', error });
     });
@@ -101,13 +110,17 @@ function collect(stream: Readable | null, maxBytes: number, onOverflow: () => vo
 }
 
 function endGroup(child: ChildProcess): void {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  if (child.pid === undefined || hasExited(child)) return;
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch (error) {
     // ESRCH: it ended by itself just now. EPERM (macOS): only zombies are left.
     if (errnoOf(error) !== 'ESRCH' && errnoOf(error) !== 'EPERM') throw error;
   }
+}
+
+function hasExited(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
 }
 
 function signalNumber(signal: NodeJS.Signals | null): number {

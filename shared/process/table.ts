@@ -48,6 +48,11 @@ export interface MarkScan {
 export interface ProcessTable {
   standpoint(): Standpoint;
   sight(pid: number): Sighting;
+  /**
+   * A word for the process that has this number now, from one cheap look: the same word later is the same process,
+   * alive. Null where none is plainly alive.
+   */
+  tokenOf(pid: number): string | null;
   /** Of a child of ours just started, also when it has ended by now: its entry is there until it is collected. */
   birthOf(pid: number): { readonly createTime: number | null; readonly startTicks: number | null };
   scanForMark(runId: string, pid: number, ownerUid: number): MarkScan;

@@ -1,9 +1,12 @@
 import { errnoOf } from '../errno.ts';
+import { markTouched } from '../index/touched.ts';
 import { parseObjectText } from '../json/parse.ts';
 import { pyEqual } from '../json/python.ts';
 import { spliceMembers } from '../json/splice.ts';
 import type { Json, JsonObject } from '../json/value.ts';
 import { type LockWait, withRunLock } from '../lock/run-lock.ts';
+import { isOver } from '../run/end.ts';
+import { stateDirBeside } from '../store/home.ts';
 import { type PublishEffects, publishRecord } from './publish.ts';
 import { type RecordRead, readRecord } from './read.ts';
 
@@ -29,7 +32,12 @@ export type Mutation<V> =
 
 export interface MutateOptions extends LockWait {
   readonly effects?: PublishEffects;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
 }
+
+/** Nothing is settled before 15 min; the rest is room for a clock that was set. */
+const YOUNG_MS = 60_000;
 
 /**
  * Read-modify-write of one record under its lock (ADR-0107 D5): reread, let `decide` look, publish only what
@@ -41,7 +49,7 @@ export async function mutateRecord<V>(
   options: MutateOptions,
   decide: (record: JsonObject) => Decision<V>,
 ): Promise<Mutation<V>> {
-  const locked = await withRunLock(runDir, options, () => apply(runDir, runId, decide, options.effects));
+  const locked = await withRunLock(runDir, options, () => apply(runDir, runId, decide, options));
   switch (locked.kind) {
     case 'held':
       return locked.value;
@@ -56,7 +64,7 @@ function apply<V>(
   runDir: string,
   runId: string,
   decide: (record: JsonObject) => Decision<V>,
-  effects: PublishEffects | undefined,
+  { effects, now = Date.now }: MutateOptions,
 ): Mutation<V> {
   const read = readRecord(runDir);
   if (read.state !== 'ok') return { kind: 'no_record', state: read.state };
@@ -68,6 +76,9 @@ function apply<V>(
   );
   if (changes.size === 0) return { kind: 'done', verdict, record: before, changed: false };
   const text = spliceMembers(read.object, changes);
+  // The index may have it as settled: the rules are in index/read-index.ts.
+  const isYoung = Math.abs(now() - read.stat.ctimeMs) < YOUNG_MS;
+  if (isOver(before) && !isYoung) markTouched(stateDirBeside(runDir), runId, read.stat);
   try {
     publishRecord(runDir, text, read.stat, effects);
   } catch (error) {

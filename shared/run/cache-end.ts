@@ -16,7 +16,7 @@ export async function cacheLifecycleEnd(
   end: LifecycleEnd,
   observed: { readonly at: string; readonly owed: OwedNotice; readonly lockWaitMs: number },
 ): Promise<Mutation<'cached' | 'already_ended'>> {
-  const options = { waitMs: observed.lockWaitMs, signal: engine.signal };
+  const options = { waitMs: observed.lockWaitMs, signal: engine.signal, now: engine.now };
   return mutateRecord(runDirOf(engine.home, runId), runId, options, (record) => {
     if (hasEnd(record)) return { verdict: 'already_ended' };
     const set = new Map<string, Json>([

@@ -5,12 +5,7 @@ import { hasEnd } from './end.ts';
 /** ADR-0106 D4: closed. `indeterminate`: it ended and its result cannot be established; never a failure. */
 export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'indeterminate';
 
-const OUTCOMES: ReadonlySet<unknown> = new Set<Outcome>([
-  'succeeded',
-  'failed',
-  'cancelled',
-  'indeterminate',
-]);
+export const OUTCOMES = ['succeeded', 'failed', 'cancelled', 'indeterminate'] as const satisfies Outcome[];
 
 export interface Derived {
   /** Open vocabulary, shown as it stands: never branched on. */
@@ -49,7 +44,8 @@ function open(status: Json, possiblyOrphaned: boolean): Derived {
 
 function outcomeOf(record: JsonObject, status: Json): Outcome {
   const recorded = record.get('outcome');
-  if (OUTCOMES.has(recorded)) return recorded as Outcome;
+  const outcome = OUTCOMES.find((each) => each === recorded);
+  if (outcome !== undefined) return outcome;
   if (status === 'completed') return 'succeeded';
   return status === 'cancelled' || status === 'aborted' ? 'cancelled' : 'failed';
 }

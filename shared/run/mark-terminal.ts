@@ -29,7 +29,7 @@ export async function markTerminal(
   report: TerminalReport,
 ): Promise<Mutation<'recorded' | 'already_ended'>> {
   const at = formatIso(engine.now());
-  const options = { waitMs: WRITER_LOCK_WAIT_MS, signal: engine.signal };
+  const options = { waitMs: WRITER_LOCK_WAIT_MS, signal: engine.signal, now: engine.now };
   return mutateRecord(runDirOf(engine.home, runId), runId, options, (record) =>
     hasEnd(record)
       ? { verdict: 'already_ended', set: besideTheEnd(record, report, at) }

@@ -44,7 +44,7 @@ export async function reapOrphan(engine: Engine, runId: string, request: ReapReq
     return { wonTransition: false, record: null, reason: 'finding_is_not_conclusive', refusal: null };
   }
   const end = endOf(request, undeliveredByChild(engine, runId));
-  const options = { waitMs: request.lockWaitMs, signal: engine.signal };
+  const options = { waitMs: request.lockWaitMs, signal: engine.signal, now: engine.now };
   const mutation = await mutateRecord(runDirOf(engine.home, runId), runId, options, (record) => {
     const refusal = refuseReap(record, request.finding, request.probed);
     if (refusal !== null) return { verdict: refusal };

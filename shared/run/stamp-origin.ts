@@ -28,7 +28,7 @@ export async function stampOrigin(
   if (!isMarked(engine, runId, record)) return;
   const { hostId, bootId, pidNamespace } = origin;
   const stamp = toJson({ host_id: hostId, boot_id: bootId, pid_namespace: pidNamespace });
-  const options = { waitMs: lockWaitMs, signal: engine.signal };
+  const options = { waitMs: lockWaitMs, signal: engine.signal, now: engine.now };
   await mutateRecord(runDirOf(engine.home, runId), runId, options, (current) => {
     const same =
       sameIdentity(probedOf(current), probedOf(record)) && !current.has('origin') && !hasEnd(current);

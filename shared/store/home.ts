@@ -34,3 +34,8 @@ export function homeOf(env: Env, cwd: string): Home {
 export function runDirOf(home: Home, runId: string): string {
   return join(home.jobsDir, runId);
 }
+
+/** The state directory of the store that a run's directory lies in. */
+export function stateDirBeside(runDir: string): string {
+  return join(runDir, '..', '..', 'liond');
+}

@@ -1,11 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { inWorld } from '../support/in-world.ts';
 import { runLion } from '../support/lion.ts';
 import { askData } from '../support/machine.ts';
 import { layEnded, layGone, layLive, runIdOf } from '../support/runs-of-all-sorts.ts';
+import { startSupervisor } from '../support/supervisor.ts';
 import { lionOnTerminal } from '../support/terminal.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import type { World } from '../support/world.ts';
 
 const REASON = 'state database could not be opened: disk I/O error';
@@ -84,6 +87,58 @@ describe('case 82: a degraded run reads as degraded on every surface', () => {
     });
   });
 
-  it.todo('case 82: list can filter on degraded runs (there is no such option yet)');
-  it.todo('case 82: daemon status carries it, and exits non-zero when degraded (there is no such verb yet)');
+  it('case 82: list can filter on them: an engine that lost its store, a lock refused, a record damaged', async () => {
+    await inWorld(async (world) => {
+      layEnded(world, runIdOf(1), 'completed');
+      degrade(world, runIdOf(1));
+      mkdirSync(join((await layGone(world, runIdOf(2))).dir, 'job.lock'));
+      writeFileSync(layEnded(world, runIdOf(3), 'completed').recordFile, 'not JSON');
+      for (const n of [4, 5]) layEnded(world, runIdOf(n), 'completed');
+      const listed = async (...args: string[]): Promise<unknown[]> => {
+        const { jobs, truncated } = await askData(world, ['job', 'list', ...args]);
+        return [jobs.map((job: Record<string, unknown>) => job.run_id), truncated];
+      };
+      expect(await listed('--degraded')).toEqual([[3, 2, 1].map(runIdOf), false]);
+      expect(await listed('--degraded', '--limit', '2')).toEqual([[3, 2].map(runIdOf), true]);
+      expect(await listed('--degraded', '--limit', '3')).toEqual([[3, 2, 1].map(runIdOf), false]);
+      expect(await listed('--degraded', '--status', 'completed')).toEqual([[runIdOf(1)], false]);
+    });
+  });
+
+  it('case 82: daemon status carries what the supervisor does without, and exits non-zero for it', async () => {
+    await inWorld(async (world) => {
+      layEnded(world, runIdOf(1), 'completed');
+      const mcp = join(world.lionagiHome, 'mcp');
+      const human = () => runLion(['daemon', 'status'], world);
+      const codes = async (): Promise<string[]> =>
+        (await askData(world, ['daemon', 'status'])).degraded.map((each: { code: string }) => each.code);
+      expect([(await human()).exitCode, await codes()]).toEqual([1, ['supervisor_not_running']]);
+
+      await startSupervisor(world);
+      await waitUntil('a supervisor that is well', async () => (await human()).exitCode === 0);
+      expect(await codes()).toEqual([]);
+
+      writeFileSync(join(mcp, 'liond.yaml'), 'watch: false\n');
+      await waitUntil('it to say that it does not watch', async () => (await codes()).includes('watch_off'));
+      const degraded = await human();
+      expect([degraded.exitCode, degraded.stdout]).toEqual([
+        1,
+        expect.stringMatching(/watch_off\n.*\n.*cure: /s),
+      ]);
+
+      writeFileSync(join(mcp, 'liond.yaml'), 'watch: true\n');
+      // An index that another program keeps locked for writing.
+      const locker = new Database(join(mcp, 'liond', 'index.sqlite3'));
+      world.onDispose(() => void locker.close());
+      locker.exec('BEGIN IMMEDIATE');
+      layEnded(world, runIdOf(2), 'completed');
+      await waitUntil(
+        'it to say that the index is locked',
+        async () => (await codes()).includes('index_busy'),
+        30_000,
+      );
+      locker.exec('COMMIT');
+      await waitUntil('it to be well again', async () => (await human()).exitCode === 0, 30_000);
+    });
+  });
 });

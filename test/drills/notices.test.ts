@@ -1,10 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { configure } from '../support/configure.ts';
 import { inWorld } from '../support/in-world.ts';
 import type { LaidRun } from '../support/lay-run.ts';
-import { layEnded, noticeOf, runIdOf, secondsAgo } from '../support/runs-of-all-sorts.ts';
+import { layOwed, noticeOf, runIdOf } from '../support/runs-of-all-sorts.ts';
 import { spawnSupervisor } from '../support/supervisor.ts';
 import type { World } from '../support/world.ts';
 
@@ -74,19 +75,9 @@ it(
   async () => {
     await inWorld(async (world) => {
       const notifier = layNotifier(world);
-      const runs = Array.from({ length: NOTICES }, (_, n) =>
-        layEnded(world, runIdOf(n), 'completed', {
-          finished_at: secondsAgo(70),
-          notify_command: notifier.command,
-          notify_delivery: new Map<string, boolean>([
-            ['attempted', false],
-            ['owed', true],
-          ]),
-        }),
-      );
-      mkdirSync(join(world.lionagiHome, 'mcp'), { recursive: true });
-      writeFileSync(
-        join(world.lionagiHome, 'mcp', 'liond.yaml'),
+      const runs = Array.from({ length: NOTICES }, (_, n) => layOwed(world, runIdOf(n), notifier.command));
+      configure(
+        world,
         `notify: {timeout_seconds: 2, backoff_base_seconds: 0.05, backoff_cap_seconds: 0.5, lasts_hours: 0, max_attempts: ${MAX_ATTEMPTS}}\n`,
       );
       let kills = 0;

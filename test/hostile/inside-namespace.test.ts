@@ -5,6 +5,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { configure } from '../support/configure.ts';
 import { inWorld } from '../support/in-world.ts';
 import { JsonNumber } from '../support/json-tree.ts';
 import { type LaidRun, layRun } from '../support/lay-run.ts';
@@ -19,7 +20,6 @@ import { waitUntil } from '../support/wait-until.ts';
 import type { World } from '../support/world.ts';
 import { type InnerProcess, type Inside, startInside } from './inside.ts';
 import { originHere } from './live-conditions.ts';
-import { configure } from './owned-store.ts';
 
 const why = whyNoNamespaces();
 const RUN = '20260101T000000-c0ffee';

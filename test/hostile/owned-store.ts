@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Json } from '../support/json-tree.ts';
 import { type LaidRun, layRun } from '../support/lay-run.ts';
@@ -28,11 +28,4 @@ export function namesIn(run: LaidRun): string[] {
   return readdirSync(run.dir)
     .filter((name) => name !== 'job.lock')
     .sort();
-}
-
-/** `liond.yaml` of the world's store. */
-export function configure(world: World, text: string): void {
-  const directory = dirname(world.jobs);
-  mkdirSync(directory, { recursive: true });
-  writeFileSync(join(directory, 'liond.yaml'), text);
 }

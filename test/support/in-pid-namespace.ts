@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundleProgram } from './bundle-program.ts';
+import { bundleInto } from './bundle.ts';
 
 /**
  * Runs a program of ours (a file of `test/support`) as the first process of a pid namespace of its own and
@@ -11,7 +11,7 @@ import { bundleProgram } from './bundle-program.ts';
 export async function runInPidNamespace(file: string, args: readonly string[]): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'lion-inside-'));
   try {
-    const program = await bundleProgram(file, directory);
+    const program = await bundleInto(directory, new URL(`./${file}`, import.meta.url));
     return await printedBy(['-p', '-f', '--kill-child', '--mount-proc', process.execPath, program, ...args]);
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -22,7 +22,7 @@ export function installInto(world: World, name: string, without: readonly string
   const dist = join(root, 'dist');
   cpSync(DIST, dist, { recursive: true });
   mkdirSync(join(root, 'node_modules'));
-  for (const module of ['koffi', 'pino']) {
+  for (const module of ['koffi', 'pino', 'better-sqlite3']) {
     if (!without.includes(module)) symlinkSync(join(MODULES, module), join(root, 'node_modules', module));
   }
   const [lion, liond] = [join(dist, 'cli', 'main.js'), join(dist, 'daemon', 'main.js')];

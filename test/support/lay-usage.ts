@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { INDEX_VERSION } from '../../shared/version.ts';
 import type { World } from './world.ts';
 
 /** A sample as the index holds it; what is left out is `12.3 %, 340 MB, 3 processes, sampled now`. */
@@ -18,7 +19,7 @@ export function indexFileOf(world: World): string {
 }
 
 /** Lays an index with these samples, as the supervisor leaves it; returns its path. */
-export function layUsage(world: World, samples: readonly LaidSample[], version = 1): string {
+export function layUsage(world: World, samples: readonly LaidSample[], version = INDEX_VERSION): string {
   const file = indexFileOf(world);
   mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
   const index = new Database(file);

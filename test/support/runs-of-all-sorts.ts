@@ -35,6 +35,16 @@ export function layEnded(world: World, runId: string, status: string, members: M
   });
 }
 
+/** Ended a while ago with its notice owed and due, to be sent by this command. */
+export function layOwed(world: World, runId: string, command: string | null, members: Members = {}): LaidRun {
+  return layEnded(world, runId, 'completed', {
+    finished_at: secondsAgo(70),
+    notify_command: command,
+    notify_delivery: jsonObject({ attempted: false, owed: true }),
+    ...members,
+  });
+}
+
 /** Its producer could not start it, and said so. */
 export function laySpawnFailed(world: World, runId: string, members: Members = {}): LaidRun {
   return layRun(world, runId, {

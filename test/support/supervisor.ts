@@ -116,3 +116,19 @@ export function spawnSupervisor(world: World, start: SupervisorStart = {}): Runn
 export function supervisorLog(world: World): string {
   return readFileSync(join(world.lionagiHome, 'mcp', 'liond', 'liond.log'), 'utf8');
 }
+
+export interface LoggedEvent {
+  readonly event: string;
+  readonly time: string;
+  readonly run_id?: string;
+  readonly [key: string]: unknown;
+}
+
+/** The events in its log, in order; of one kind where that is asked for. */
+export function supervisorEvents(world: World, kind?: string): LoggedEvent[] {
+  const events = supervisorLog(world)
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as LoggedEvent);
+  return kind === undefined ? events : events.filter((each) => each.event === kind);
+}

@@ -4,7 +4,7 @@ import { mismatches, shown } from '../support/record-compare.ts';
 import { bytesOf, type LaidOut } from './lay-out.ts';
 
 /** What ours says beside the recorded, on stdin and in the environment of a notifier. */
-const OUR_STDIN_KEYS = ['delivery_id', 'attempt'];
+const OUR_STDIN_KEYS = ['outcome', 'delivery_id', 'attempt'];
 const OUR_VARIABLES = ['LIONAGI_NOTIFY_DELIVERY_ID', 'LIONAGI_NOTIFY_ATTEMPT'];
 
 /** The notifier calls that were made, in order, against the recorded ones. */

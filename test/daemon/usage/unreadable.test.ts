@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { bundleProgram } from '../../support/bundle-program.ts';
+import { bundleInto } from '../../support/bundle.ts';
 import { inWorld } from '../../support/in-world.ts';
 import { throughMaskedStat, whyNoMountNamespace } from '../../support/privileges.ts';
 import { startSleeper } from '../../support/processes.ts';
@@ -16,7 +16,10 @@ describe.skipIf(why !== null)(
         const [hidden, other] = [await startSleeper(null), await startSleeper(null)];
         world.onDispose(hidden.stop);
         world.onDispose(other.stop);
-        const program = await bundleProgram('sample-usage.ts', world.work);
+        const program = await bundleInto(
+          world.work,
+          new URL('../../support/sample-usage.ts', import.meta.url),
+        );
         const runs = [hidden, other].map(({ pid, pgid }, at) => ({ runId: `run-${at}`, pid, pgid }));
         const [command = '', ...args] = [
           ...throughMaskedStat(world.root, hidden.pid, NOBODY),

@@ -1,0 +1,175 @@
+/**
+ * Reading the index: when a row may stand in for the record it was made of.
+ *
+ * The index is a cache that may be missing, old, damaged or another program's, and an answer must be the same
+ * with it and without. The rules, and why each holds:
+ *
+ * 1. **Names.** The supervisor takes the signature of the jobs directory, lists it, puts a row for every name, and
+ *    stores that signature with the number of names. It stores none that was younger than 2 s when it was taken, or
+ *    from the future: a name that came within the clock's grain would not show in it. While the directory has that
+ *    signature, and the index that number of rows, the names are those of the index; else they are listed, and rows
+ *    only looked up. With another device or inode, or with no signature stored, the index is not used: it may be of
+ *    another store.
+ * 2. **Settled rows.** An end is latched, so a record that has ended, whose notice is settled, and which nobody
+ *    wrote to for 15 minutes is not changed any more by writers that honour the latch. Its row stands for it. A run
+ *    whose row is not settled, or which has none, is looked at as if there were no index.
+ * 3. **Our own late writers** (a late hook, a notice sent by hand, a kill) leave a marker in `touched/` before they
+ *    change a record that is not young, and the supervisor removes it when it has looked at the run after it saw
+ *    the marker, and the new row is in the file. The markers are listed here before the first row is read, so
+ *    whoever finds no marker finds the new row. A marked run counts as not settled. If a marker cannot be made, the
+ *    writer removes the index.
+ * 4. **What is shown is looked at.** A row that is to be returned is compared by one stat with its `job.json`
+ *    (device, inode, size, both times), and by one read with the word of the run's manifest; one that differs is
+ *    read anew. So a page never shows what a foreign program has changed since.
+ * 5. **Damage.** SQLite has no checksums, so each row carries one, and rows must come in order. Anything else than
+ *    that, wherever it is met, ends the use of the index: the call scans. A row that a filter passes over is held to
+ *    this too, and rows that are missing are missed by rule 1, so damage hides no match; that is why a filter walks
+ *    the rows and no index of SQLite narrows them.
+ *
+ * **The one limit**: a program that honours neither latch nor marker and changes an old, ended record is seen by
+ * rule 4 wherever its run is shown. Where a filter or `--count` passes over the old row, it is seen after the
+ * supervisor's next look at all records (10 minutes; at start).
+ */
+import type { Database } from 'better-sqlite3';
+import type { Engine } from '../engine.ts';
+import { compareBytes } from '../store/names.ts';
+import { signatureOf } from '../store/signature.ts';
+import { fromColumns } from './columns.ts';
+import { definitionsOf } from './definitions.ts';
+import { faultsOnly, IndexFault, type IndexFaultCode } from './fault.ts';
+import { areFiles, isWhole, statOf } from './file-form.ts';
+import { loadSqlite } from './load-sqlite.ts';
+import {
+  DEFINITIONS,
+  INDEX_VERSION,
+  type IndexRow,
+  indexFileOf,
+  RECONCILED_NAMES,
+  RECONCILED_ROOT,
+} from './schema.ts';
+import { listTouched } from './touched.ts';
+
+export type WhyUnused =
+  | 'not_asked'
+  | 'switched_off'
+  | 'no_index'
+  | 'no_library'
+  | 'other_version'
+  | 'not_complete'
+  | 'other_root'
+  | IndexFaultCode;
+
+/** Readers of a WAL wait for nobody but a recovery. */
+const BUSY_TIMEOUT_MS = 100;
+/** Rows read at a time: as many as most pages have, then as many as take a few milliseconds. */
+const FIRST_ROWS = 64;
+const MORE_ROWS = 1_000;
+/** In SQLite's order any text comes before any blob. */
+const PAST_ALL = Buffer.alloc(0);
+
+/** Opens the index for reading, or says why a listing has to do without it. Never throws. */
+export async function openIndexReader(engine: Engine): Promise<IndexReader | WhyUnused> {
+  if (!engine.config.index) return 'switched_off';
+  const { stateDir } = engine.home;
+  const file = indexFileOf(stateDir);
+  try {
+    if (statOf(file) === null) return 'no_index';
+    if (!areFiles(file) || !isWhole(file)) return 'corrupt';
+    const sqlite = await loadSqlite();
+    if (typeof sqlite === 'string') return 'no_library';
+    const touched = new Set(listTouched(stateDir).map(({ runId }) => runId));
+    const database = new sqlite(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+    const opened = readerOf(database, engine, touched);
+    if (typeof opened === 'string') database.close();
+    return opened;
+  } catch (error) {
+    return IndexFault.from(error).code;
+  }
+}
+
+function readerOf(database: Database, engine: Engine, touched: ReadonlySet<string>): IndexReader | WhyUnused {
+  try {
+    // In one transaction: what was stored of the root is of the rows that are counted.
+    return database.transaction((): IndexReader | WhyUnused => {
+      if (database.pragma('user_version', { simple: true }) !== INDEX_VERSION) return 'other_version';
+      if (definitionsOf(database).join(';') !== DEFINITIONS.join(';')) return 'other_version';
+      const stored = metaOf(database, RECONCILED_ROOT);
+      if (stored === null) return 'not_complete';
+      const root = signatureOf(engine.home.jobsDir);
+      if (root === null || identityIn(root) !== identityIn(stored)) return 'other_root';
+      const hasAllNames = root === stored && metaOf(database, RECONCILED_NAMES) === String(countOf(database));
+      return new IndexReader(database, hasAllNames, touched);
+    })();
+  } catch (error) {
+    return IndexFault.from(error).code;
+  }
+}
+
+function metaOf(database: Database, key: string): string | null {
+  const value = database.prepare('SELECT value FROM meta WHERE key = ?').pluck().get(key);
+  return typeof value === 'string' ? value : null;
+}
+
+/** Along the very index that the rows are read by. */
+function countOf(database: Database): unknown {
+  return database.prepare('SELECT count(*) FROM runs INDEXED BY sqlite_autoindex_runs_1').pluck().get();
+}
+
+/** Device and inode. */
+function identityIn(signature: string): string {
+  return signature.split('.', 2).join('.');
+}
+
+export class IndexReader {
+  readonly #database: Database;
+  readonly #touched: ReadonlySet<string>;
+
+  constructor(
+    database: Database,
+    /** The names in the jobs directory are those of the rows. */
+    readonly hasAllNames: boolean,
+    touched: ReadonlySet<string>,
+  ) {
+    this.#database = database;
+    this.#touched = touched;
+  }
+
+  /**
+   * Newest first, below this id; null: all. A run that was touched is not settled.
+   * @throws {IndexFault} for whatever keeps it from being read or believed: what came before is void too.
+   */
+  *rowsBelow(runId: string | null): Generator<IndexRow> {
+    let before = runId;
+    for (let limit = FIRST_ROWS; ; limit = MORE_ROWS) {
+      const page = faultsOnly(() => this.#page(before, limit));
+      for (const row of page) {
+        if (before !== null && compareBytes(row.runId, before) >= 0) throw damaged('rows are out of order');
+        before = row.runId;
+        yield this.#touched.has(row.runId) ? { ...row, settled: false } : row;
+      }
+      if (page.length < limit) return;
+    }
+  }
+
+  close(): void {
+    faultsOnly(() => this.#database.close());
+  }
+
+  #page(before: string | null, limit: number): IndexRow[] {
+    const rows = this.#database
+      .prepare<[string | Buffer, number], unknown[]>(
+        'SELECT * FROM runs INDEXED BY sqlite_autoindex_runs_1 WHERE run_id < ? ORDER BY run_id DESC LIMIT ?',
+      )
+      .raw()
+      .all(before ?? PAST_ALL, limit);
+    return rows.map((columns) => fromColumns(columns) ?? refuse());
+  }
+}
+
+function refuse(): never {
+  throw damaged('a row is not as it was written');
+}
+
+function damaged(what: string): IndexFault {
+  return new IndexFault('corrupt', new Error(what));
+}
