@@ -153,7 +153,7 @@ class Loops {
 
   async #probe({ afterGap }: Tick): Promise<void> {
     if (afterGap) this.#sweeper.desync('the process or the machine stood still');
-    if (await this.#config.refresh()) this.#watching.rearm(this.#aliveRunIds());
+    if (await this.#config.refresh()) this.#watching.reconfigure(this.#aliveRunIds());
     const nowMs = this.#engine.now();
     for (const runId of this.#schedule.take(nowMs)) this.#queue.add(runId);
     await inSlices(this.#roster.open(), this.signal, ([runId, run]) => {

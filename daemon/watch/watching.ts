@@ -28,9 +28,14 @@ export class Watching {
     readonly events: WatchEvents,
   ) {}
 
-  /** Watches as configured: also after the configuration, or the root, has become another. */
+  /** Begins or ends to watch where the configuration says so by now: setting watches anew may miss a change. */
+  reconfigure(openRuns: Iterable<string>): void {
+    if (this.engine.config.watch !== (this.#root !== null)) this.rearm(openRuns);
+  }
+
+  /** Watches as configured what is there now: also after the root has become another. */
   rearm(openRuns: Iterable<string>): void {
-    this.close();
+    this.#letGo();
     if (!this.engine.config.watch) {
       this.degradations.set({
         code: 'watch_off',
@@ -76,6 +81,11 @@ export class Watching {
   close(): void {
     for (const timer of this.#quiet.values()) clearTimeout(timer);
     this.#quiet.clear();
+    this.#letGo();
+  }
+
+  /** What was seen already is looked at all the same. */
+  #letGo(): void {
     this.#root?.close();
     this.#root = null;
     void this.#runs?.close();
