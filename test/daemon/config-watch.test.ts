@@ -132,7 +132,7 @@ describe('the running supervisor', () => {
       write('watch: true\n');
       await waitUntil('it to be read', () => supervisorEvents(world, 'config_reloaded').length === 2);
       const third = lay(3);
-      await waitUntil('the notice', () => noticeOf(third).ok === true, 25_000).catch((e) => { throw new Error(JSON.stringify(noticeOf(third)) + JSON.stringify(supervisorEvents(world)) + e) });
+      await waitUntil('the notice', () => noticeOf(third).ok === true);
       expect([notifier.calls().length, supervisor.isRunning()]).toEqual([1, true]);
     });
   });
