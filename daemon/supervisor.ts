@@ -95,6 +95,7 @@ class Loops {
     });
     this.#watching = new Watching(this.#engine, this.#degradations, {
       onRun: (runId) => this.#lookIfChanged(runId),
+      onRootMoved: () => this.#sweeper.doubtRoot(),
       onDesync: (why) => this.#sweeper.desync(why),
     });
     this.#indexing = new Indexing(this.#engine, this.#degradations, {

@@ -6,7 +6,9 @@ import { RunWatch } from './run-watch.ts';
 export interface WatchEvents {
   /** This run may have changed. */
   readonly onRun: (runId: string) => void;
-  /** Everything may have. */
+  /** The root may be another one, which nothing of this watches. */
+  readonly onRootMoved: () => void;
+  /** Everything may have changed. */
   readonly onDesync: (why: string) => void;
 }
 
@@ -47,7 +49,7 @@ export class Watching {
     this.degradations.clear('watch_off');
     this.#root = new RootWatch(this.engine.home.jobsDir, {
       onName: (name) => this.#soon(name),
-      onRootMoved: () => this.events.onDesync('the jobs directory may be another one'),
+      onRootMoved: () => this.events.onRootMoved(),
       onLost: (errno) => this.events.onDesync(`watching the jobs directory failed (${errno})`),
       onUnwatchable: (errno) => this.#onLimit(errno),
     });
