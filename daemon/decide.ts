@@ -73,7 +73,10 @@ function pauseMs(seen: Seen): number {
 
 function decideEnded(seen: Seen, nowMs: number): Action[] {
   const actions: Action[] = [{ do: 'watch', watched: false }, ...noticeActions(seen)];
-  if (seen.racy) actions.push({ do: 'look_again', atMs: nowMs + RACY_LOOK_MS });
+  // What was written in the future, before a clock was set back, stays racy until then: it is left to the sweeps.
+  if (seen.racy && (seen.changedMs ?? 0) <= nowMs + RACY_LOOK_MS) {
+    actions.push({ do: 'look_again', atMs: nowMs + RACY_LOOK_MS });
+  }
   const isOld = seen.changedMs !== null && nowMs - seen.changedMs >= SETTLES_AFTER_MS;
   const settled = seen.step?.kind === 'settled' && isOld && !seen.undelivered;
   return [...actions, { do: 'index', settled }];

@@ -52,7 +52,7 @@ export async function lookAt(parts: Parts, runId: string): Promise<Look> {
         probeEnded: false,
         seenAlive: run?.seenAlive ?? false,
         holdReap: (survivors) => {
-          held = run !== null && holdForSurvivors(engine, run, survivors);
+          held = run !== null && holdForSurvivors(run, survivors);
           return held;
         },
       });
@@ -123,10 +123,10 @@ async function haveSettingsChanged(
   return (await resolveNotifier(engine, runId, recordOf(status))).configHash !== step.configHash;
 }
 
-function holdForSurvivors(engine: Engine, run: OpenRun, survivors: readonly number[]): boolean {
+function holdForSurvivors(run: OpenRun, survivors: readonly number[]): boolean {
   if (survivors.length === 0) return false;
-  run.goneSinceMs ??= engine.now();
-  return engine.now() - run.goneSinceMs < SURVIVOR_GRACE_MS;
+  run.goneSinceMs ??= performance.now();
+  return performance.now() - run.goneSinceMs < SURVIVOR_GRACE_MS;
 }
 
 /** Null where there is no directory of this name (or link that may lead to one). */

@@ -9,7 +9,7 @@ export interface OpenRun {
   /** As recorded. */
   groupId: number | null;
   seenAlive: boolean;
-  /** When its process was first seen gone with marked survivors left. */
+  /** When its process was first seen gone with marked survivors left, on the clock of `performance.now()`. */
   goneSinceMs: number | null;
   /** Looks in a row that found it neither alive nor ended. */
   fruitless: number;

@@ -96,6 +96,7 @@ class Loops {
     });
     this.#watching = new Watching(this.#engine, this.#degradations, {
       onRun: (runId) => this.#lookIfChanged(runId),
+      onRootMoved: () => this.#sweeper.doubtRoot(),
       onDesync: (why) => this.#sweeper.desync(why),
     });
     this.#indexing = new Indexing(this.#engine, this.#degradations, {
@@ -154,10 +155,13 @@ class Loops {
 
   async #probe({ afterGap }: Tick): Promise<void> {
     if (afterGap) this.#sweeper.desync('the process or the machine stood still');
-    if (await this.#config.refresh()) this.#watching.rearm(this.#aliveRunIds());
+    if (await this.#config.refresh()) this.#watching.reconfigure(this.#aliveRunIds());
     const nowMs = this.#engine.now();
-    for (const runId of this.#schedule.take(nowMs)) this.#queue.add(runId);
+    // A clock that was set back leaves times ahead that nobody meant: each is decided anew.
+    for (const runId of this.#schedule.take(afterGap ? Number.POSITIVE_INFINITY : nowMs))
+      this.#queue.add(runId);
     await inSlices(this.#roster.open(), this.signal, ([runId, run]) => {
+      if (afterGap) run.notBeforeMs = 0;
       if (isPlainlyAlive(this.#engine, runId, run)) return;
       if (nowMs >= run.notBeforeMs || this.#hasChanged(runId)) this.#queue.add(runId);
     });

@@ -30,7 +30,7 @@ export class Sweeper {
   readonly #stats = new Period(STAT_SWEEP_MS);
   /** Of the root when its names were last listed; null: they are to be listed again. */
   #rootSwept: string | null = null;
-  /** Device and inode; undefined before the first look. */
+  /** Device and inode; undefined before the first look, null where it was not there or is in doubt. */
   #rootIdentity: string | null | undefined;
   #hasSwept = false;
   #isDesynced = false;
@@ -52,6 +52,11 @@ export class Sweeper {
     if (!this.#isDesynced) this.journal({ event: 'desynced', why });
     this.#isDesynced = true;
     this.#isAllWanted ||= how === 'look at all';
+  }
+
+  /** The root may be another one, though it looks the same: a new directory can get the number of the old one. */
+  doubtRoot(): void {
+    this.#rootIdentity = null;
   }
 
   /** To be called each second; does what is due. */
@@ -105,7 +110,7 @@ export class Sweeper {
     const isFirst = this.#rootIdentity === undefined;
     this.#rootIdentity = identity;
     if (isFirst) return;
-    this.desync('the jobs directory is another one');
+    this.desync('the jobs directory is another one, or may be');
     this.events.onRootReplaced();
   }
 }

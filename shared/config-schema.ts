@@ -78,7 +78,8 @@ export function parseConfig(text: string): Config | string {
   try {
     document = withoutTracing(() => parse(text)) ?? {};
   } catch (error) {
-    if (error instanceof YAMLParseError) return error.message;
+    // The second is the package's word for an alias of nothing, and for aliases without end.
+    if (error instanceof YAMLParseError || error instanceof ReferenceError) return error.message;
     throw error;
   }
   const checked = SCHEMA.safeParse(document);

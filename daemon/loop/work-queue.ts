@@ -2,11 +2,12 @@
  * Run ids to be looked at. Whoever has a reason (start, watch, sweep, timer, a poke) only adds the id; ids
  * coalesce, one id is never worked twice at once, and an id added while it is worked is worked once more.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sleep } from '../../shared/time/sleep.ts';
 import { SLICE_MS } from './in-slices.ts';
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
+const BEGUN_LOOK_MS = 20;
 
 export interface WorkQueueOptions {
   readonly concurrency: number;
@@ -43,8 +44,7 @@ export class WorkQueue {
 
   /** Resolves when no id waits for its first look any more, or the signal is aborted. */
   async begun(signal: AbortSignal): Promise<void> {
-    while (this.#waiting.size > 0 && !signal.aborted) await nextTurn();
-    await nextTurn();
+    while (this.#waiting.size > 0 && !signal.aborted) await sleep(BEGUN_LOOK_MS, signal);
   }
 
   /** Takes nothing new up; resolves when what is under way has finished. */
@@ -73,8 +73,15 @@ export class WorkQueue {
         return;
       }
       this.#waiting.delete(id);
-      this.#active.set(id, this.#work(id));
+      this.#begin(id);
     }
+  }
+
+  /** It is under way from here on: the work may add its own id, or be over, before it first waits. */
+  #begin(id: string): void {
+    this.#active.set(id, Promise.resolve());
+    const work = this.#work(id);
+    if (this.#active.has(id)) this.#active.set(id, work);
   }
 
   async #work(id: string): Promise<void> {

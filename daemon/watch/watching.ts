@@ -6,7 +6,9 @@ import { RunWatch } from './run-watch.ts';
 export interface WatchEvents {
   /** This run may have changed. */
   readonly onRun: (runId: string) => void;
-  /** Everything may have. */
+  /** The root may be another one, which nothing of this watches. */
+  readonly onRootMoved: () => void;
+  /** Everything may have changed. */
   readonly onDesync: (why: string) => void;
 }
 
@@ -28,9 +30,14 @@ export class Watching {
     readonly events: WatchEvents,
   ) {}
 
-  /** Watches as configured: also after the configuration, or the root, has become another. */
+  /** Begins or ends to watch where the configuration says so by now: setting watches anew may miss a change. */
+  reconfigure(openRuns: Iterable<string>): void {
+    if (this.engine.config.watch !== (this.#root !== null)) this.rearm(openRuns);
+  }
+
+  /** Watches as configured what is there now: also after the root has become another. */
   rearm(openRuns: Iterable<string>): void {
-    this.close();
+    this.#letGo();
     if (!this.engine.config.watch) {
       this.degradations.set({
         code: 'watch_off',
@@ -42,7 +49,7 @@ export class Watching {
     this.degradations.clear('watch_off');
     this.#root = new RootWatch(this.engine.home.jobsDir, {
       onName: (name) => this.#soon(name),
-      onRootMoved: () => this.events.onDesync('the jobs directory may be another one'),
+      onRootMoved: () => this.events.onRootMoved(),
       onLost: (errno) => this.events.onDesync(`watching the jobs directory failed (${errno})`),
       onUnwatchable: (errno) => this.#onLimit(errno),
     });
@@ -76,6 +83,11 @@ export class Watching {
   close(): void {
     for (const timer of this.#quiet.values()) clearTimeout(timer);
     this.#quiet.clear();
+    this.#letGo();
+  }
+
+  /** What was seen already is looked at all the same. */
+  #letGo(): void {
     this.#root?.close();
     this.#root = null;
     void this.#runs?.close();
