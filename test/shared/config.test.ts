@@ -10,7 +10,7 @@ import { inWorld } from '../support/in-world.ts';
 const BOOLEAN = 'true or false';
 const NOT_BOOLEAN = ['1', '"true"', 'yes', 'null', '[]', '{}'];
 const NOT_NUMBER = ['"5"', 'true', 'null', '[1]', '.nan', '.inf', '-.inf', '-1'];
-const TOP = ['judge_unowned_records', 'watch', 'index', 'usage_interval_seconds', 'notify'];
+const TOP = ['judge_unowned_records', 'watch', 'index', 'usage_interval_seconds', 'notify', 'retention'];
 const OUTCOMES = 'succeeded, failed, cancelled, indeterminate';
 
 interface Key {
@@ -58,6 +58,33 @@ const KEYS: Readonly<Record<string, Key>> = {
     good: [['{}', DEFAULT_CONFIG.notify]],
     bad: ['5', 'true', '[]', '"x"', 'null', ''],
     at: 'notify',
+  },
+  retention: {
+    takes: 'a mapping',
+    good: [['{}', DEFAULT_CONFIG.retention]],
+    bad: ['5', 'true', '[]', '"x"', 'null', ''],
+    at: 'retention',
+  },
+  'retention.older_than_days': {
+    takes: '1 to 36500',
+    good: [
+      ['1', 86_400_000],
+      ['1.5', 129_600_000],
+    ],
+    bad: [...NOT_NUMBER, '0.5', '36501'],
+    at: 'retention.olderThanMs',
+  },
+  'retention.keep_runs': {
+    takes: 'a whole number from 1 to 10000000',
+    good: [['5', 5]],
+    bad: [...NOT_NUMBER, '0', '1.5', '10000001'],
+    at: 'retention.keepNewest',
+  },
+  'retention.max_size_gb': {
+    takes: '0.001 to 1000000',
+    good: [['2', 2 * 1024 ** 3]],
+    bad: [...NOT_NUMBER, '0', '1000001'],
+    at: 'retention.maxBytes',
   },
   'notify.timeout_seconds': {
     takes: '0.1 to 600',
@@ -161,7 +188,7 @@ function valueAt(config: object, path: string): unknown {
 function defaultsWith(path: string, value: unknown): unknown {
   const [first = '', second] = path.split('.');
   if (second === undefined) return { ...DEFAULT_CONFIG, [first]: value };
-  return { ...DEFAULT_CONFIG, [first]: { ...DEFAULT_CONFIG.notify, [second]: value } };
+  return { ...DEFAULT_CONFIG, [first]: { ...(valueAt(DEFAULT_CONFIG, first) as object), [second]: value } };
 }
 
 describe('a key of liond.yaml', () => {
@@ -181,11 +208,12 @@ describe('a key of liond.yaml', () => {
 
   it('that is none is named, with all there are: and these are all', () => {
     const inNotify = Object.keys(KEYS).filter((key) => key.startsWith('notify.'));
+    const inRetention = Object.keys(KEYS).filter((key) => key.startsWith('retention.'));
     expect(parseConfig('wacth: true')).toBe(`unknown key wacth; it takes ${TOP.join(', ')}`);
     expect(parseConfig('notify: {tries: 1}')).toBe(
       `unknown key notify.tries; it takes ${inNotify.join(', ')}`,
     );
-    expect(Object.keys(KEYS).sort()).toEqual([...TOP, ...inNotify].sort());
+    expect(Object.keys(KEYS).sort()).toEqual([...TOP, ...inNotify, ...inRetention].sort());
   });
 
   it('left out is its default', () => {
