@@ -43,15 +43,15 @@ export function machineOutput(
   }
 }
 
-export function humanOutput(
+export async function humanOutput(
   result: Dispatch | { readonly kind: 'error'; readonly error: unknown },
   screen: Screen,
-): Output {
+): Promise<Output> {
   switch (result.kind) {
     case 'answer': {
       const { human, exitCode, follow, become } = result.answer;
       const stays = { ...(follow ? { follow } : {}), ...(become ? { become } : {}) };
-      return { stdout: human(screen), stderr: '', exitCode: exitCode ?? 0, ...stays };
+      return { stdout: await human(screen), stderr: '', exitCode: exitCode ?? 0, ...stays };
     }
     case 'text':
       return { stdout: result.text, stderr: '', exitCode: 0 };

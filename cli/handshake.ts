@@ -1,15 +1,16 @@
+import { dirname } from 'node:path';
 import { CONTRACT_VERSION, MIN_SUPPORTED_VERSION } from '../shared/contract/envelope.ts';
 import { IMPLEMENTATION_VERSION } from '../shared/version.ts';
-import type { Answer } from './verb.ts';
+import type { Answer, Call } from './verb.ts';
 
 /** `lion handshake` (ADR-0106 D2): needs no store. */
-export function handshake(): Answer {
+export function handshake(call: Call): Answer {
   const data = {
     contract_version: CONTRACT_VERSION,
     min_supported_version: MIN_SUPPORTED_VERSION,
     implementation: 'liond',
     implementation_version: IMPLEMENTATION_VERSION,
-    module: import.meta.dirname,
+    module: dirname(call.program.main),
   };
   return {
     data,

@@ -6,7 +6,6 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import type { Call, Chunk } from './verb.ts';
 
 /** ADR-0106 D8: the environment cannot run the command, nothing was executed. */
@@ -37,7 +36,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 // Said where it is written.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-process.exit(await run());
+void run().then((exitCode) => process.exit(exitCode));
 
 async function run(): Promise<number> {
   const parts = await load();
@@ -51,7 +50,7 @@ async function run(): Promise<number> {
     .catch((error: unknown) => ({ kind: 'error' as const, error }));
   const output = machine
     ? parts.machineOutput(result)
-    : parts.humanOutput(result, parts.screenOf(process.stdout, process.env));
+    : await parts.humanOutput(result, parts.screenOf(process.stdout, process.env));
   await write(process.stderr, output.stderr);
   const written = await write(process.stdout, output.stdout);
   if (output.become !== undefined && signalled === null) return await become(output.become);
@@ -78,7 +77,7 @@ function callOf(machine: boolean): Call {
     machine,
     signal: lifetime.signal,
     tell: (line) => write(process.stderr, `${line}\n`),
-    program: { node: process.execPath, main: fileURLToPath(import.meta.url) },
+    program: { node: process.execPath, main: import.meta.filename },
     env: process.env,
     async open() {
       const { openEngine } = await import('../shared/engine.ts');

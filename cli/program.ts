@@ -54,7 +54,7 @@ function buildProgram(call: Call, done: (answer: Answer) => void): Command {
   program
     .command('handshake')
     .description('which machine contract this build speaks')
-    .action(async () => done((await import('./handshake.ts')).handshake()));
+    .action(async () => done((await import('./handshake.ts')).handshake(call)));
   addJobVerbs(program.command('job').description('start, look at and end runs'), call, done);
   addNotifyVerbs(program.command('notify').description('notices of ends: look at, send, try'), call, done);
   addLiVerbs(program, call, done);

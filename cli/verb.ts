@@ -11,8 +11,8 @@ export interface Chunk {
 /** What a verb answers: data for programs, text for people, and an exit status for scripts. */
 export interface Answer {
   readonly data: Readonly<Record<string, Jsonable>>;
-  /** For a person; only called without `--machine`. */
-  readonly human: (screen: Screen) => string;
+  /** For a person; only called without `--machine`, which then pays for nothing that lays out a screen. */
+  readonly human: (screen: Screen) => string | Promise<string>;
   /** Instead of `human`, for a verb that stays: its return is the exit status. */
   readonly follow?: () => AsyncGenerator<Chunk, number>;
   /** Instead of `human`: a program and its arguments that take over this call's streams and exit status. */

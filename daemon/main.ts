@@ -43,15 +43,19 @@ process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 process.on('uncaughtException', crash);
 
-const parts = await load();
-if (typeof parts === 'string') fail(EX_CONFIG, `this installation cannot run: ${parts}`);
-const [asked, ...more] = process.argv.slice(2);
-if (asked === '--version' || asked === '--help') {
-  say(asked === '--version' ? parts.IMPLEMENTATION_VERSION : USAGE);
-  process.exit(0);
+void main();
+
+async function main(): Promise<void> {
+  const parts = await load();
+  if (typeof parts === 'string') fail(EX_CONFIG, `this installation cannot run: ${parts}`);
+  const [asked, ...more] = process.argv.slice(2);
+  if (asked === '--version' || asked === '--help') {
+    say(asked === '--version' ? parts.IMPLEMENTATION_VERSION : USAGE);
+    process.exit(0);
+  }
+  if (asked !== undefined || more.length > 0) fail(2, `unknown argument ${asked}. ${USAGE}`);
+  await supervise(parts);
 }
-if (asked !== undefined || more.length > 0) fail(2, `unknown argument ${asked}. ${USAGE}`);
-await supervise(parts);
 
 async function load(): Promise<Parts | string> {
   try {

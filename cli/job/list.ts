@@ -9,11 +9,6 @@ import { countRuns, listRuns } from '../../shared/run/list.ts';
 import { readCursor, writeCursor } from '../../shared/run/list-cursor.ts';
 import { isUnfiltered, type ListFilter } from '../../shared/run/list-filter.ts';
 import { limitOf } from '../limit.ts';
-import { age } from '../render/age.ts';
-import { marksOf } from '../render/marks.ts';
-import { paint, type Screen } from '../render/screen.ts';
-import { table } from '../render/table.ts';
-import { usageCell } from '../render/usage.ts';
 import type { Answer, Call } from '../verb.ts';
 import { type FilterOptions, filterOf, wordsOf } from './list-filter.ts';
 
@@ -46,10 +41,10 @@ async function listPage(call: Call, options: ListOptions): Promise<Answer> {
   const jobs = usages === null ? rows : rows.map((row, at) => ({ ...row, usage: { ...usages[at] } }));
   return {
     data: { jobs, truncated, limit, next_cursor: cursor, index: { ...index } },
-    human: (screen) =>
+    human: async (screen) =>
       rows.length === 0
         ? none(options, filter, afterRunId, engine.home.jobsDir)
-        : render(screen, rows, usages, truncated, limit),
+        : (await import('../render/run-table.ts')).runTable(screen, rows, usages, truncated, limit),
   };
 }
 
@@ -88,50 +83,4 @@ async function usagesOf(engine: Engine, rows: readonly Row[]): Promise<Available
     runs.map(({ runId }) => runId),
   );
   return runs.map((run) => usageOf(read, run, engine.now()));
-}
-
-function render(
-  screen: Screen,
-  rows: readonly Row[],
-  usages: readonly Available<Usage>[] | null,
-  truncated: boolean,
-  limit: number,
-): string {
-  const cells = (pick: (row: Row) => string): string[] => rows.map(pick);
-  const text = table(
-    [
-      { title: 'RUN', cells: cells((row) => printable(row.run_id)) },
-      { title: 'STATUS', cells: cells((row) => printable(row.status)), shrink: 8 },
-      {
-        title: 'OUTCOME',
-        cells: cells((row) => printable(row.outcome)),
-        paint: (padded, at) => paint(screen, colourOf(rows[at]), padded),
-      },
-      { title: 'AGE', cells: cells((row) => age(row.submitted_at, screen.nowMs)), optional: true },
-      { title: 'USAGE', cells: usages?.map(usageCell) ?? cells(() => '') },
-      { title: 'KIND', cells: cells((row) => printable(row.kind)), shrink: 6, optional: true },
-      { title: 'LABEL', cells: cells((row) => printable(row.label)), shrink: 8, optional: true },
-      {
-        title: 'NOTE',
-        cells: cells((row) => marksOf(row).join(' ')),
-        paint: (padded) => paint(screen, 'yellow', padded),
-        shrink: 8,
-      },
-    ],
-    screen.columns,
-  );
-  return truncated ? `${text}More than ${limit}: see them with --limit N.\n` : text;
-}
-
-function colourOf(row: Row | undefined): 'green' | 'red' | 'yellow' | 'dim' {
-  switch (row?.outcome) {
-    case 'succeeded':
-      return 'green';
-    case 'failed':
-      return 'red';
-    case 'indeterminate':
-      return 'yellow';
-    default:
-      return 'dim';
-  }
 }

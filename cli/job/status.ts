@@ -5,7 +5,6 @@ import type { Jsonable } from '../../shared/json/value.ts';
 import { usageOf } from '../../shared/output/usage.ts';
 import { ONE_RUN_BOUNDS, statusOf } from '../../shared/run/status.ts';
 import { resolveRunId } from '../../shared/store/run-id.ts';
-import { renderStatus } from '../render/status.ts';
 import type { Answer, Call } from '../verb.ts';
 
 export interface StatusOptions {
@@ -31,5 +30,8 @@ export async function status(call: Call, id: string, options: StatusOptions): Pr
     ...statusData(engine, found),
     ...(usage === null ? {} : { usage: { ...usage } }),
   };
-  return { data, human: (screen) => renderStatus(screen, data, usage) };
+  return {
+    data,
+    human: async (screen) => (await import('../render/status.ts')).renderStatus(screen, data, usage),
+  };
 }
