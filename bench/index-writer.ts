@@ -1,8 +1,7 @@
 /**
  * What writing the index costs, as ratios within one run:
  *
- *   npx esbuild bench/index-writer.ts --bundle --platform=node --format=esm --packages=external \
- *     --outfile=node_modules/.bench/index-writer.mjs && node node_modules/.bench/index-writer.mjs [rows]
+ *   npm run bench:index -- [rows]
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

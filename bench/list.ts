@@ -1,79 +1,194 @@
 /**
- * What `lion job list` costs by scan and by index, as ratios within one run to the bare start of node:
+ * What `lion job list` and `lion job status` cost, beside a bare start of node, our own scan and a plain scan in
+ * Python, over histories of ended runs:
  *
- *   npm run build && npx esbuild bench/list.ts --bundle --platform=node --format=esm --packages=external \
- *     --outfile=node_modules/.bench/list.mjs && node node_modules/.bench/list.mjs [runs | jobs directory]
+ *   npm run bench:list -- 1000 10000 100000
  *
- * A jobs directory of ended runs is only read.
+ * Whole processes are medians of rounds in which all are started in turn; the same calls in this process are the
+ * median and the 99th percentile. All ratios are of one run on one machine.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { openEngine } from '../shared/engine.ts';
+import { join } from 'node:path';
+import { wordsOf } from '../cli/job/list-filter.ts';
+import { BLOCK_SHAPE } from '../daemon/index/blocks.ts';
+import { type Engine, openEngine } from '../shared/engine.ts';
+import { listRuns } from '../shared/run/list.ts';
+import { writeCursor } from '../shared/run/list-cursor.ts';
+import { type ListFilter, NO_FILTER } from '../shared/run/list-filter.ts';
 import { runIdAt } from '../test/daemon/index/rows.ts';
 import { IndexingByHand } from '../test/shared/index/indexing-by-hand.ts';
 
-const ROUNDS = 15;
+const WHOLE_ROUNDS = 21;
+const IN_PROCESS_ROUNDS = 200;
 /** Of what takes seconds. */
 const LONG_ROUNDS = 3;
 /** So much later the records just written are history. */
 const LATER_MS = 3_600_000;
+/** One run in so many has failed. */
+const FAILED_EACH = 100;
 
-const what = process.argv[2] ?? '20000';
-const home = mkdtempSync(join(tmpdir(), 'liond-bench-'));
-const env = { PATH: process.env.PATH, HOME: home, LIONAGI_HOME: home };
-const jobs = join(home, 'mcp', 'jobs');
-mkdirSync(join(home, 'mcp'));
-if (/^\d+$/.test(what)) layRuns(Number(what));
-else symlinkSync(resolve(what), jobs);
+const PYTHON_SCAN = `
+import json, os, sys, time
+began = time.perf_counter()
+jobs, wanted, limit = sys.argv[1], sys.argv[2], int(sys.argv[3])
+found = []
+for name in sorted(os.listdir(jobs), reverse=True):
+    if len(found) == limit: break
+    try: record = json.load(open(os.path.join(jobs, name, "job.json")))
+    except (OSError, ValueError): continue
+    if wanted in ("", record.get("status")): found.append(record)
+print((time.perf_counter() - began) * 1000)
+`;
 
-const { engine } = await openEngine(env, home, new AbortController().signal);
-const indexing = new IndexingByHand({ ...engine, now: () => Date.now() + LATER_MS });
-await indexing.round({ stats: true, looks: null });
-await indexing.close();
-
-const bare = median(ROUNDS, () => execFileSync(process.execPath, ['-e', '0'], { env }));
-process.stdout.write(`${readdirSync(jobs).length} runs; node alone: 1 (${bare.toFixed(0)} ms)\n`);
-const LISTS: readonly [string, readonly string[], number][] = [
-  ['the newest 50', [], ROUNDS],
-  ['a status that nothing has', ['--status', 'nosuch'], LONG_ROUNDS],
-  ['a label that nothing has', ['--label', '*nosuch*'], LONG_ROUNDS],
-  ['the count of all', ['--count'], LONG_ROUNDS],
-];
-for (const [name, args, rounds] of LISTS) {
-  const byIndex = median(rounds, () => list(args, true));
-  const byScan = median(rounds, () => list([...args, '--no-index'], false));
-  const line = `${(byIndex / bare).toFixed(1)} by index, ${(byScan / bare).toFixed(1)} by scan`;
-  process.stdout.write(`${name.padEnd(28)} ${line}\n`);
-}
-rmSync(home, { recursive: true });
-
-function list(args: readonly string[], used: boolean): void {
-  const all = ['dist/cli/main.js', '--machine', 'job', 'list', ...args];
-  const { ok, data } = JSON.parse(execFileSync(process.execPath, all, { env, encoding: 'utf8' }));
-  if (!ok || data.index.used !== used) throw new Error(`not as wanted: ${JSON.stringify(data?.index)}`);
+interface Question {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly filter: ListFilter;
+  readonly afterRunId: string | null;
 }
 
-function layRuns(count: number): void {
-  const end = '2026-01-02T00:00:00.000000+00:00';
+const home = mkdtempSync(join(process.env.LION_BENCH_DIR ?? tmpdir(), 'liond-bench-'));
+try {
+  for (const runs of process.argv.slice(2).map(Number)) await measure(runs);
+} finally {
+  rmSync(home, { recursive: true });
+}
+
+async function measure(runs: number): Promise<void> {
+  const root = join(home, String(runs));
+  const jobs = join(root, 'mcp', 'jobs');
+  layRuns(jobs, runs);
+  const env = { PATH: process.env.PATH ?? '', HOME: root, LIONAGI_HOME: root };
+  const opened = await openEngine(env, root, new AbortController().signal);
+  const engine = { ...opened.engine, now: () => Date.now() + LATER_MS };
+  const began = performance.now();
+  const indexing = new IndexingByHand(engine);
+  await indexing.round({ stats: true, looks: null, blocks: BLOCK_SHAPE });
+  await indexing.close();
+  say(`\n${runs} runs, indexed in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  const questions = questionsOf(opened.engine, runs);
+  wholeProcesses(env, questions, runIdAt(runs >> 1));
+  for (const question of questions) await inProcess(opened.engine, question, jobs);
+  mkdirSync(join(jobs, runIdAt(runs + 1)));
+  say('after a name has come (the names are listed, the records are not read):');
+  for (const question of questions.slice(0, 2)) await inProcess(opened.engine, question, null);
+}
+
+function questionsOf(engine: Engine, runs: number): Question[] {
+  const middle = runIdAt(runs >> 1);
+  const cursor = writeCursor(engine, wordsOf({}), { afterRunId: middle, filter: NO_FILTER });
+  return [
+    { name: 'the newest 50', args: [], filter: NO_FILTER, afterRunId: null },
+    question('none of them', ['--status', 'nosuch'], { status: 'nosuch' }),
+    question('one in a hundred', ['--status', 'failed'], { status: 'failed' }),
+    { name: 'a page in the middle', args: ['--cursor', cursor], filter: NO_FILTER, afterRunId: middle },
+    question('a label none has', ['--label', '*nosuch*'], { label: '*nosuch*' }),
+  ];
+}
+
+function question(name: string, args: readonly string[], filter: Partial<ListFilter>): Question {
+  return { name, args, filter: { ...NO_FILTER, ...filter }, afterRunId: null };
+}
+
+function wholeProcesses(env: NodeJS.ProcessEnv, questions: readonly Question[], runId: string): void {
+  const lion = (...args: readonly string[]): string[] => ['dist/cli/main.js', '--machine', 'job', ...args];
+  const commands = [
+    { name: 'node alone', args: ['-e', '0'] },
+    { name: 'job status', args: lion('status', runId) },
+    ...questions.map(({ name, args }) => ({ name, args: lion('list', ...args) })),
+    { name: 'job list --count', args: lion('list', '--count') },
+  ];
+  const times = commands.map((): number[] => []);
+  for (let round = 0; round < WHOLE_ROUNDS; round++) {
+    for (const [at, { args }] of commands.entries()) {
+      const began = performance.now();
+      const answer = execFileSync(process.execPath, args, { env, encoding: 'utf8' });
+      times[at]?.push(performance.now() - began);
+      if (args.includes('list') && !JSON.parse(answer).data?.index.used)
+        throw new Error(answer.slice(0, 300));
+    }
+  }
+  const bareMs = percentile(times[0] ?? [], 0.5);
+  for (const [at, { name }] of commands.entries()) {
+    const ms = percentile(times[at] ?? [], 0.5);
+    say(
+      `  whole process, ${name.padEnd(20)} ${ms.toFixed(0).padStart(5)} ms  ${(ms / bareMs).toFixed(2)} x node`,
+    );
+  }
+}
+
+async function inProcess(engine: Engine, asked: Question, jobs: string | null): Promise<void> {
+  const [p50, p99] = await times(engine, asked, true, IN_PROCESS_ROUNDS);
+  const [scanned] = jobs === null ? [0] : await times(engine, asked, false, LONG_ROUNDS);
+  const python = jobs === null || asked.afterRunId !== null ? null : pythonMs(jobs, asked);
+  const beside =
+    jobs === null
+      ? ''
+      : `, our scan ${ratio(scanned, p50)}${python === null ? '' : `, Python ${ratio(python, p50)}`}`;
+  say(`  in process, ${asked.name.padEnd(23)} p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms${beside}`);
+}
+
+async function times(
+  engine: Engine,
+  asked: Question,
+  useIndex: boolean,
+  rounds: number,
+): Promise<[number, number]> {
+  const took: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const began = performance.now();
+    await listRuns(engine, { ...asked, limit: 50, useIndex });
+    took.push(performance.now() - began);
+  }
+  return [percentile(took, 0.5), percentile(took, 0.99)];
+}
+
+function pythonMs(jobs: string, { filter }: Question): number | null {
+  if (filter.label !== null) return null;
+  const args = ['-c', PYTHON_SCAN, jobs, filter.status ?? '', '50'];
+  const took = Array.from({ length: LONG_ROUNDS }, () => Number(execFileSync('python3', args)));
+  return percentile(took, 0.5);
+}
+
+function ratio(ms: number, besides: number): string {
+  return `${ms.toFixed(0)} ms (${(ms / besides).toFixed(0)} x)`;
+}
+
+/** As the recorded engine writes them. */
+function layRuns(jobs: string, count: number): void {
+  const times = {
+    submitted_at: '2026-01-02T00:00:00.000000+00:00',
+    started_at: '2026-01-02T00:00:00.100000+00:00',
+  };
   for (let at = 0; at < count; at++) {
     const run_id = runIdAt(at);
     mkdirSync(join(jobs, run_id), { recursive: true });
+    const failed = at % FAILED_EACH === 0;
     const record = {
-      ...{ run_id, pid: null, kind: 'agent', argv: ['li', 'agent'], cwd: '/tmp', label: `run ${at}` },
-      ...{ submitted_at: end, finished_at: end, status: 'completed', spawn_state: 'started' },
-      ...{ terminal_source: 'cli_terminal_hook', notify_delivery: { attempted: false } },
+      ...{ run_id, pid: null, kind: 'agent', argv: ['li', 'agent', '--label', `run ${at}`], cwd: '/tmp' },
+      ...{ label: `run ${at}`, ...times, finished_at: '2026-01-02T00:01:00.000000+00:00' },
+      ...{
+        status: failed ? 'failed' : 'completed',
+        spawn_state: 'started',
+        reason_code: failed ? 'boom' : null,
+      },
+      ...{
+        terminal_source: 'cli_terminal_hook',
+        notify_delivery: { attempted: true, ok: true, error: null },
+      },
+      ...{ log_path: join(jobs, run_id, 'output.log'), session_id: null, notify_on_terminal: ['true'] },
     };
     writeFileSync(join(jobs, run_id, 'job.json'), JSON.stringify(record, null, 2));
   }
 }
 
-function median(rounds: number, work: () => unknown): number {
-  const times = Array.from({ length: rounds }, () => {
-    const began = performance.now();
-    work();
-    return performance.now() - began;
-  });
-  return times.sort((a, b) => a - b)[rounds >> 1] ?? Number.NaN;
+function percentile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
 }

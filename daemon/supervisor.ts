@@ -182,8 +182,12 @@ class Loops {
   /** What is neither a run nor a sweep: the index, chores that were missed. */
   async #keep(): Promise<void> {
     await this.#indexing.check();
-    if (this.#queue.waiting === 0 && this.#queue.underWay === 0) this.#indexing.allIsIn(this.#roster);
+    if (this.#isIdle()) this.#indexing.allIsIn(this.#roster);
     this.#maintenance.tick();
+  }
+
+  #isIdle(): boolean {
+    return this.#queue.waiting === 0 && this.#queue.underWay === 0;
   }
 
   #chores(): Chore[] {
@@ -193,6 +197,13 @@ class Loops {
         at: '17 * * * *',
         everyMs: 3_600_000,
         run: (signal) => this.#indexing.deepCheck(this.#roster, signal),
+      },
+      {
+        name: 'pack_index',
+        at: '* * * * *',
+        everyMs: 60_000,
+        // While rows come in every one would undo a block.
+        run: async (signal) => (this.#isIdle() ? this.#indexing.pack(signal) : undefined),
       },
       {
         name: 'checkpoint_index',

@@ -10,6 +10,7 @@
 import { IndexFault } from '../../shared/index/fault.ts';
 import type { UsageSample } from '../../shared/index/read-usage.ts';
 import type { IndexRow } from '../../shared/index/schema.ts';
+import type { BlockShape } from './blocks.ts';
 import { openRunIndex } from './open.ts';
 import type { KnownRun, RunIndex } from './run-index.ts';
 import { type IndexTrouble, troubleOf } from './trouble.ts';
@@ -121,6 +122,11 @@ export class IndexKeeper {
 
   checkpoint(): void {
     this.#did((index) => index.checkpoint());
+  }
+
+  /** False: there is nothing to put together, or no index to do it in. */
+  pack(shape: BlockShape): boolean {
+    return this.#attempt((index) => index.pack(shape)) ?? false;
   }
 
   verify(): void {

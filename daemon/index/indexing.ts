@@ -8,6 +8,7 @@ import { recordSignatureOf } from '../../shared/store/signature.ts';
 import type { Degradations } from '../degradations.ts';
 import { inSlices } from '../loop/in-slices.ts';
 import type { Roster } from '../roster.ts';
+import { BLOCK_SHAPE, type BlockShape } from './blocks.ts';
 import { IndexKeeper, type RebuildReason } from './index-keeper.ts';
 import { indexRowOf } from './row.ts';
 import type { KnownRun } from './run-index.ts';
@@ -72,6 +73,13 @@ export class Indexing {
 
   checkpoint(): void {
     this.#keeper?.checkpoint();
+  }
+
+  /** Puts together what has lain still, a block at a time: each holds the loop for some 10 ms. */
+  async pack(signal: AbortSignal, shape: BlockShape = BLOCK_SHAPE): Promise<void> {
+    while (!signal.aborted && this.#keeper?.pack(shape)) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   /** Takes over what needs no look as long as the signature is the same: the settled rows. */

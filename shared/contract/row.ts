@@ -1,5 +1,5 @@
 import type { Engine } from '../engine.ts';
-import { faultsOnly, IndexFault } from '../index/fault.ts';
+import { IndexFault } from '../index/fault.ts';
 import { parseJson } from '../json/parse.ts';
 import { type Jsonable, toJson } from '../json/value.ts';
 import { LINE_STYLE, writeJson } from '../json/write.ts';
@@ -44,11 +44,42 @@ export function valuesOf(row: Row): string {
 
 /** @throws IndexFault `corrupt` for what `valuesOf` did not write. */
 export function rowOfValues(text: string): Row {
-  const values = faultsOnly(() => parseJson(text));
+  const values = valuesIn(text);
   if (!Array.isArray(values) || values.length !== KEYS.length) {
     throw new IndexFault('corrupt', new Error('a row of another form'));
   }
   return Object.fromEntries(KEYS.map((key, at) => [key, values[at]])) as Row;
+}
+
+function valuesIn(text: string): unknown {
+  try {
+    return plainValues(text) ?? parseJson(text);
+  } catch (error) {
+    throw new IndexFault('corrupt', error);
+  }
+}
+
+/** As nearly every row can be read, in a tenth of the time; null: there is something of which this loses a part. */
+function plainValues(text: string): unknown[] | null {
+  if (text.includes('NaN') || text.includes('Infinity')) return null;
+  const values: unknown = JSON.parse(text);
+  if (!Array.isArray(values)) return null;
+  // The one object whose keys are ours; a record's own may have any, and numbers that no double holds.
+  const [lifecycle] = values.splice(LIFECYCLE_AT, 1, null);
+  const isPlain = values.every(isPlainValue) && Object.values(lifecycle ?? {}).every(isPlainValue);
+  values[LIFECYCLE_AT] = lifecycle;
+  return isPlain ? values : null;
+}
+
+const LIFECYCLE_AT = KEYS.indexOf('lifecycle');
+
+function isPlainValue(value: unknown): boolean {
+  return (
+    value === null ||
+    typeof value === 'string' ||
+    typeof value === 'boolean' ||
+    (Array.isArray(value) && value.length === 0)
+  );
 }
 
 export function rowOf(engine: Engine, status: RunStatus): Row {

@@ -17,7 +17,6 @@ export function toColumns(row: IndexRow): Column[] {
     row.label,
     row.reasonCode,
     row.submittedMs,
-    row.finishedMs,
     row.notifyState,
     row.retryState,
     JSON.stringify(row.tags),
@@ -29,25 +28,32 @@ export function toColumns(row: IndexRow): Column[] {
 /** Null: this is not what `toColumns` made, and nothing of it is to be believed. */
 export function fromColumns(columns: readonly unknown[]): IndexRow | null {
   if (columns.at(-1) !== sumOf(columns.slice(0, -1))) return null;
-  const [runId, signature, settled, recordState, terminal, status, outcome, kind, label, ...rest] =
-    columns as Head;
-  const [reasonCode, submittedMs, finishedMs, notifyState, retryState, tags, row] = rest;
+  const [tags, row] = columns.slice(13) as [string, string];
   return {
-    ...{ runId, signature, settled: settled === 1, recordState, terminal: terminal === 1, status, outcome },
-    ...{ kind, label, reasonCode, submittedMs, finishedMs, notifyState, retryState },
+    runId: columns[0] as string,
+    signature: columns[1] as Text,
+    settled: columns[2] === 1,
+    recordState: columns[3] as string,
+    terminal: columns[4] === 1,
+    status: columns[5] as Text,
+    outcome: columns[6] as Text,
+    kind: columns[7] as Text,
+    label: columns[8] as Text,
+    reasonCode: columns[9] as Text,
+    submittedMs: columns[10] as number | null,
+    notifyState: columns[11] as Text,
+    retryState: columns[12] as Text,
     tags: JSON.parse(tags),
     row,
   };
 }
 
 type Text = string | null;
-type Head = [string, Text, number, string, number, Text, Text, Text, Text, ...Tail];
-type Tail = [Text, number | null, number | null, Text, Text, string, string];
 
 /**
  * SQLite keeps no checksums: a bit that changes in a text shows nowhere else. Over the UTF-8 of the values, as
  * SQLite gives them back, whatever they were as strings here.
  */
 function sumOf(values: readonly unknown[]): string {
-  return hash('sha1', values.map((value) => (value === null ? '\u0001' : String(value))).join('\0'));
+  return hash('sha1', values.map((value) => (value === null ? '\u0001' : value)).join('\0'));
 }

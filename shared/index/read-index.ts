@@ -21,19 +21,24 @@
  * 4. **What is shown is looked at.** A row that is to be returned is compared by one stat with its `job.json`
  *    (device, inode, size, both times), and by one read with the word of the run's manifest; one that differs is
  *    read anew. So a page never shows what a foreign program has changed since.
- * 5. **Damage.** SQLite has no checksums, so each row carries one, and rows must come in order. Anything else than
- *    that, wherever it is met, ends the use of the index: the call scans. A row that a filter passes over is held to
- *    this too, and rows that are missing are missed by rule 1, so damage hides no match; that is why a filter walks
- *    the rows and no index of SQLite narrows them.
+ * 5. **Blocks.** A filter would walk every row. Rows that have lain still are therefore put together, a thousand to a
+ *    block (`block.ts`): a block in which nothing can match is passed over but for its unsettled runs. A block goes in
+ *    the very transaction that writes, or takes away, a row between its ends, so it never says what its rows do not;
+ *    one with a marked run is not passed over.
+ * 6. **Damage.** SQLite has no checksums, so each row carries one, and each block one for each of its two texts, and
+ *    both must come in order. Anything else than that, wherever it is met, ends the use of the index: the call scans.
+ *    What a filter passes over is held to this too, and rows that are missing are missed by rule 1, so damage hides no
+ *    match; that is why there are blocks, and no index of SQLite narrows a filter.
  *
  * **The one limit**: a program that honours neither latch nor marker and changes an old, ended record is seen by
  * rule 4 wherever its run is shown. Where a filter or `--count` passes over the old row, it is seen after the
  * supervisor's next look at all records (10 minutes; at start).
  */
-import type { Database } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
 import type { Engine } from '../engine.ts';
 import { compareBytes } from '../store/names.ts';
 import { signatureOf } from '../store/signature.ts';
+import { type BlockRun, type Digest, readDigest, readFacts } from './block.ts';
 import { fromColumns } from './columns.ts';
 import { definitionsOf } from './definitions.ts';
 import { faultsOnly, IndexFault, type IndexFaultCode } from './fault.ts';
@@ -97,7 +102,7 @@ function readerOf(database: Database, engine: Engine, touched: ReadonlySet<strin
       if (stored === null) return 'not_complete';
       const root = signatureOf(engine.home.jobsDir);
       if (root === null || identityIn(root) !== identityIn(stored)) return 'other_root';
-      const hasAllNames = root === stored && metaOf(database, RECONCILED_NAMES) === String(countOf(database));
+      const hasAllNames = root === stored && Number(metaOf(database, RECONCILED_NAMES)) === countOf(database);
       return new IndexReader(database, hasAllNames, touched);
     })();
   } catch (error) {
@@ -110,10 +115,22 @@ function metaOf(database: Database, key: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Along the very index that the rows are read by. */
+/** What the blocks say they have, and the rows between them along the very index that rows are read by. */
 function countOf(database: Database): unknown {
-  return database.prepare('SELECT count(*) FROM runs INDEXED BY sqlite_autoindex_runs_1').pluck().get();
+  return database.prepare(COUNT).pluck().get();
 }
+
+const COUNT = `
+  SELECT (SELECT total(runs) FROM blocks) + (
+    SELECT total((
+      SELECT count(*) FROM runs INDEXED BY sqlite_autoindex_runs_1
+      WHERE run_id > after AND run_id < coalesce(before, x'')
+    ))
+    FROM (
+      SELECT last AS after, lead(first) OVER (ORDER BY last) AS before FROM blocks
+      UNION ALL SELECT '', (SELECT first FROM blocks ORDER BY last LIMIT 1)
+    )
+  )`;
 
 /** Device and inode. */
 function identityIn(signature: string): string {
@@ -123,6 +140,7 @@ function identityIn(signature: string): string {
 export class IndexReader {
   readonly #database: Database;
   readonly #touched: ReadonlySet<string>;
+  readonly #statements = new Map<string, Statement<unknown[], unknown>>();
 
   constructor(
     database: Database,
@@ -136,38 +154,138 @@ export class IndexReader {
 
   /**
    * Newest first, below this id; null: all. A run that was touched is not settled.
+   * @param passOver asked about each whole block without a touched run; of one that it passes over come the
+   *   unsettled runs alone.
    * @throws {IndexFault} for whatever keeps it from being read or believed: what came before is void too.
    */
-  *rowsBelow(runId: string | null): Generator<IndexRow> {
+  *runsBelow(runId: string | null, passOver: (digest: Digest) => boolean): Generator<BlockRun> {
     let before = runId;
-    for (let limit = FIRST_ROWS; ; limit = MORE_ROWS) {
-      const page = faultsOnly(() => this.#page(before, limit));
-      for (const row of page) {
-        if (before !== null && compareBytes(row.runId, before) >= 0) throw damaged('rows are out of order');
-        before = row.runId;
-        yield this.#touched.has(row.runId) ? { ...row, settled: false } : row;
+    for (let block = this.#blockAround(runId); ; block = this.#blockBelow(before)) {
+      if (block === null || isBelow(block.digest.last, before)) {
+        yield* this.#rowsBetween(block?.digest.last ?? '', before);
       }
-      if (page.length < limit) return;
+      if (block === null) return;
+      yield* this.#runsOf(block, before, passOver);
+      before = block.digest.first;
     }
+  }
+
+  /** Null: there is none that stands for the record. */
+  settledRow(runId: string): IndexRow | null {
+    if (this.#touched.has(runId)) return null;
+    const [row] = faultsOnly(() => this.#rows('run_id = ?', [runId], 1));
+    return row?.settled ? row : null;
   }
 
   close(): void {
     faultsOnly(() => this.#database.close());
   }
 
-  #page(before: string | null, limit: number): IndexRow[] {
+  *#runsOf(
+    block: OpenBlock,
+    before: string | null,
+    passOver: (digest: Digest) => boolean,
+  ): Generator<BlockRun> {
+    const { digest } = block;
+    if (isBelow(digest.last, before) && !this.#hasTouched(digest) && passOver(digest)) {
+      for (const runId of digest.unsettled) yield { runId, settled: null };
+      return;
+    }
+    const runs = this.#factsOf(block);
+    if (runs === null) yield* this.#rowsBetween(digest.first, before, 'with the first');
+    else for (const run of runs) if (isBelow(run.runId, before)) yield this.#untouched(run);
+  }
+
+  *#rowsBetween(
+    after: string,
+    before: string | null,
+    first: 'with the first' | 'without it' = 'without it',
+  ): Generator<BlockRun> {
+    const bound = first === 'with the first' ? 'run_id >= ?' : 'run_id > ?';
+    let last = before;
+    for (let limit = FIRST_ROWS; ; limit = MORE_ROWS) {
+      const page = faultsOnly(() => this.#rows(`${bound} AND run_id < ?`, [after, last ?? PAST_ALL], limit));
+      for (const row of page) {
+        if (!isBelow(row.runId, last)) throw damaged('rows are out of order');
+        last = row.runId;
+        yield this.#untouched({ runId: row.runId, settled: row.settled ? row : null });
+      }
+      if (page.length < limit) return;
+    }
+  }
+
+  #prepared<Row>(sql: string): Statement<unknown[], Row> {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known as Statement<unknown[], Row>;
+    const statement = this.#database.prepare<unknown[], Row>(sql).raw();
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  #untouched(run: BlockRun): BlockRun {
+    return this.#touched.has(run.runId) ? { runId: run.runId, settled: null } : run;
+  }
+
+  #hasTouched({ first, last }: Digest): boolean {
+    for (const runId of this.#touched) {
+      if (compareBytes(first, runId) <= 0 && compareBytes(runId, last) <= 0) return true;
+    }
+    return false;
+  }
+
+  #rows(condition: string, values: readonly unknown[], limit: number): IndexRow[] {
+    const sql = `SELECT * FROM runs INDEXED BY sqlite_autoindex_runs_1 WHERE ${condition} ORDER BY run_id DESC LIMIT ${limit}`;
     const rows = this.#database
-      .prepare<[string | Buffer, number], unknown[]>(
-        'SELECT * FROM runs INDEXED BY sqlite_autoindex_runs_1 WHERE run_id < ? ORDER BY run_id DESC LIMIT ?',
-      )
+      .prepare<unknown[], unknown[]>(sql)
       .raw()
-      .all(before ?? PAST_ALL, limit);
-    return rows.map((columns) => fromColumns(columns) ?? refuse());
+      .all(...values);
+    return rows.map((columns) => fromColumns(columns) ?? refuse('a row is not as it was written'));
+  }
+
+  /** That has ids both below this one and not. */
+  #blockAround(runId: string | null): OpenBlock | null {
+    if (runId === null) return this.#blockBelow(null);
+    const around = this.#block('last >= ? ORDER BY last', runId);
+    return around !== null && isBelow(around.digest.first, runId) ? around : this.#blockBelow(runId);
+  }
+
+  #blockBelow(runId: string | null): OpenBlock | null {
+    const block = this.#block('last < ? ORDER BY last DESC', runId ?? PAST_ALL);
+    if (block !== null && !isBelow(block.digest.last, runId)) throw damaged('blocks are out of order');
+    return block;
+  }
+
+  #block(condition: string, value: string | Buffer): OpenBlock | null {
+    const sql = `SELECT digest, digest_sum FROM blocks WHERE ${condition} LIMIT 1`;
+    const [text, sum] = faultsOnly(() => this.#prepared<[string, string]>(sql).get(value) ?? []);
+    if (text === undefined || sum === undefined) return null;
+    return { text, sum, digest: readDigest(text, sum) ?? refuse('a block is not as it was written') };
+  }
+
+  /** Null: it has gone since, and its rows say more. */
+  #factsOf({ text, sum, digest }: OpenBlock): BlockRun[] | null {
+    const sql = 'SELECT facts, facts_sum FROM blocks WHERE last = ? AND digest_sum = ?';
+    const [facts, factsSum] = faultsOnly(
+      () => this.#prepared<[string, string]>(sql).get(digest.last, sum) ?? [],
+    );
+    if (facts === undefined || factsSum === undefined) return null;
+    return readFacts(text, facts, factsSum) ?? refuse('a block is not as it was written');
   }
 }
 
-function refuse(): never {
-  throw damaged('a row is not as it was written');
+interface OpenBlock {
+  readonly text: string;
+  readonly sum: string;
+  readonly digest: Digest;
+}
+
+/** In the order of the list; null: above all. */
+function isBelow(runId: string, before: string | null): boolean {
+  return before === null || compareBytes(runId, before) < 0;
+}
+
+function refuse(what: string): never {
+  throw damaged(what);
 }
 
 function damaged(what: string): IndexFault {

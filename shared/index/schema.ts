@@ -29,7 +29,6 @@ export interface IndexRow {
   readonly reasonCode: string | null;
   /** Whole milliseconds since the epoch. */
   readonly submittedMs: number | null;
-  readonly finishedMs: number | null;
   readonly notifyState: string | null;
   readonly retryState: string | null;
   readonly tags: readonly string[];
@@ -41,10 +40,8 @@ export interface IndexRow {
  * As SQLite repeats them in `sqlite_schema`: a file whose definitions read otherwise is not this index.
  *
  * Rows lie in the order they came, whatever that is, so their pages are full; a table in the order of run ids that
- * is filled from the newest on leaves half of each page empty. A list goes newest first, so every index ends in the
- * run id. They serve filters that may name few runs of many; a filter most runs pass needs none, the walk finds its
- * page at once. `terminal` has none: what has not ended is not settled. Reasons and retries are few, as are the
- * unsettled: those indices hold them alone.
+ * is filled from the newest on leaves half of each page empty. Filters go by the blocks: an index of SQLite carries
+ * no checksum, so one that lacked a run would hide it.
  */
 export const DEFINITIONS: readonly string[] = [
   `CREATE TABLE runs (
@@ -59,7 +56,6 @@ export const DEFINITIONS: readonly string[] = [
     label TEXT,
     reason_code TEXT,
     submitted_ms INTEGER,
-    finished_ms INTEGER,
     notify_state TEXT,
     retry_state TEXT,
     tags TEXT NOT NULL,
@@ -75,12 +71,16 @@ export const DEFINITIONS: readonly string[] = [
     processes INTEGER NOT NULL
   ) WITHOUT ROWID`,
   'CREATE TABLE meta (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID',
-  'CREATE INDEX runs_status ON runs (status, run_id)',
-  'CREATE INDEX runs_outcome ON runs (outcome, run_id)',
-  'CREATE INDEX runs_kind ON runs (kind, run_id)',
-  'CREATE INDEX runs_reason ON runs (reason_code, run_id) WHERE reason_code IS NOT NULL',
-  'CREATE INDEX runs_retry ON runs (retry_state, run_id) WHERE retry_state IS NOT NULL',
-  'CREATE INDEX runs_unsettled ON runs (run_id) WHERE settled = 0',
+  // With a rowid: to find a row by a key of its own, SQLite would read every long row it passes to its end.
+  `CREATE TABLE blocks (
+    last TEXT PRIMARY KEY NOT NULL,
+    first TEXT NOT NULL,
+    runs INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    digest_sum TEXT NOT NULL,
+    facts TEXT NOT NULL,
+    facts_sum TEXT NOT NULL
+  )`,
 ];
 
 /** `meta`: the signature of the jobs directory, taken before it was last listed and all of it put here. */

@@ -1,41 +1,33 @@
 import type { Engine } from '../engine.ts';
+import type { BlockRun, Digest } from '../index/block.ts';
 import type { IndexReader } from '../index/read-index.ts';
-import type { IndexRow } from '../index/schema.ts';
 import { compareBytes, listRunNames } from '../store/names.ts';
-
-export interface ListEntry {
-  readonly runId: string;
-  /** Of the index, where it may stand for the record. */
-  readonly settled: IndexRow | null;
-}
 
 /**
  * The names of the store, newest first, below this one (null: all), with what the index has of them.
+ * @param passOver as `IndexReader.runsBelow` has it; not asked where the names have to be listed.
  * @throws {IndexFault} when the index is found to be of no use: nothing that came before it counts.
  */
 export function* listEntries(
   engine: Engine,
   reader: IndexReader | null,
   belowRunId: string | null,
-): Generator<ListEntry> {
+  passOver: (digest: Digest) => boolean,
+): Generator<BlockRun> {
   if (reader?.hasAllNames) {
-    for (const row of reader.rowsBelow(belowRunId)) yield { runId: row.runId, settled: settledOrNull(row) };
+    yield* reader.runsBelow(belowRunId, passOver);
     return;
   }
-  const rows = reader?.rowsBelow(belowRunId);
-  let row = nextOf(rows);
+  const runs = reader?.runsBelow(belowRunId, () => false);
+  let run = nextOf(runs);
   for (const runId of listRunNames(engine.home.jobsDir)) {
     if (belowRunId !== null && compareBytes(runId, belowRunId) >= 0) continue;
-    // Rows of runs that are gone.
-    while (row !== null && compareBytes(row.runId, runId) > 0) row = nextOf(rows);
-    yield { runId, settled: row?.runId === runId ? settledOrNull(row) : null };
+    // Those of the index that are gone.
+    while (run !== null && compareBytes(run.runId, runId) > 0) run = nextOf(runs);
+    yield { runId, settled: run?.runId === runId ? run.settled : null };
   }
 }
 
-function nextOf(rows: Generator<IndexRow> | undefined): IndexRow | null {
-  return rows?.next().value ?? null;
-}
-
-function settledOrNull(row: IndexRow): IndexRow | null {
-  return row.settled ? row : null;
+function nextOf(runs: Generator<BlockRun> | undefined): BlockRun | null {
+  return runs?.next().value ?? null;
 }

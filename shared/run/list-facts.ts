@@ -1,27 +1,11 @@
 import type { Row } from '../contract/row.ts';
+import type { Facts } from '../index/block.ts';
 import type { Json, Jsonable } from '../json/value.ts';
-import { endMsOf } from '../notify/next-step.ts';
 import { parseIso } from '../time/iso.ts';
 import { type RunStatus, recordOf } from './status.ts';
 
-/** What filters go by; the same words for a run that was looked at and for its row in the index. */
-export interface ListFacts {
-  readonly terminal: boolean;
-  readonly status: string | null;
-  readonly outcome: string | null;
-  readonly kind: string | null;
-  readonly label: string | null;
-  readonly reasonCode: string | null;
-  /** Whole milliseconds since the epoch. */
-  readonly submittedMs: number | null;
-  readonly finishedMs: number | null;
-  readonly notifyState: string | null;
-  readonly retryState: string | null;
-  readonly tags: readonly string[];
-}
-
 /** Only texts are facts: a label that is an object is listed as it stands, and no filter finds it. */
-export function factsOf(status: RunStatus, row: Row): ListFacts {
+export function factsOf(status: RunStatus, row: Row): Facts {
   const record = recordOf(status);
   const { derived } = status;
   const tags = record.get('tags');
@@ -34,7 +18,6 @@ export function factsOf(status: RunStatus, row: Row): ListFacts {
     label: textOrNull(record.get('label')),
     reasonCode: textOrNull(derived.reasonCode),
     submittedMs: whole(typeof submitted === 'string' ? parseIso(submitted) : null),
-    finishedMs: whole(endMsOf(record)),
     notifyState: textOrNull(row.notify_delivery_state),
     retryState: textOrNull(row.notify_retry_state),
     tags: Array.isArray(tags) ? tags.filter(isText).map(wellFormed) : [],

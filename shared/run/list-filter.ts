@@ -1,7 +1,7 @@
+import type { Digest, Facts } from '../index/block.ts';
 import { isNoticeIn, type NoticeState } from '../notify/notice-filter.ts';
 import type { Outcome } from './derive.ts';
 import { matchesGlob } from './glob.ts';
-import type { ListFacts } from './list-facts.ts';
 
 /** What a list is narrowed to: all of it at once; null (false) asks for nothing. */
 export interface ListFilter {
@@ -33,7 +33,7 @@ export function isUnfiltered(filter: ListFilter): boolean {
 }
 
 /** The one matcher, by scan and by index, of everything but `degraded`. */
-export function matchesFacts(filter: ListFilter, facts: ListFacts): boolean {
+export function matchesFacts(filter: ListFilter, facts: Facts): boolean {
   return (
     isWanted(filter.status, facts.status) &&
     isWanted(filter.outcome, facts.outcome) &&
@@ -56,4 +56,38 @@ function isWithin({ sinceMs, untilMs }: ListFilter, submittedMs: number | null):
   if (sinceMs === null && untilMs === null) return true;
   if (submittedMs === null) return false;
   return (sinceMs === null || submittedMs >= sinceMs) && (untilMs === null || submittedMs < untilMs);
+}
+
+/** False: no settled run of the block matches. What the block does not name may be anything. */
+export function mayMatch(filter: ListFilter, digest: Digest): boolean {
+  const has = (wanted: string | null, found: readonly (string | null)[] | null): boolean =>
+    wanted === null || found === null || found.includes(wanted);
+  return (
+    has(filter.status, digest.status) &&
+    has(filter.outcome, digest.outcome) &&
+    has(filter.kind, digest.kind) &&
+    has(filter.reason, digest.reasonCode) &&
+    has(filter.tag, digest.tags) &&
+    filter.state !== 'open' &&
+    mayHaveLabel(filter, digest) &&
+    mayHaveNotice(filter, digest) &&
+    mayBeWithin(filter, digest)
+  );
+}
+
+function mayHaveLabel({ label }: ListFilter, digest: Digest): boolean {
+  if (label === null || digest.label === null) return true;
+  return digest.label.some((found) => found !== null && matchesGlob(label, found));
+}
+
+function mayHaveNotice({ notifyState }: ListFilter, { notices }: Digest): boolean {
+  if (notifyState === null || notices === null) return true;
+  return notices.some(([delivery, retry]) => isNoticeIn(delivery, retry, notifyState));
+}
+
+function mayBeWithin({ sinceMs, untilMs }: ListFilter, { submittedMs }: Digest): boolean {
+  if (sinceMs === null && untilMs === null) return true;
+  if (submittedMs === null) return false;
+  const [earliest, latest] = submittedMs;
+  return (sinceMs === null || latest >= sinceMs) && (untilMs === null || earliest < untilMs);
 }

@@ -9,6 +9,7 @@
 import pLimit from 'p-limit';
 import { type Row, rowOf, rowOfValues } from '../contract/row.ts';
 import type { Engine } from '../engine.ts';
+import type { BlockRun, Digest, Facts } from '../index/block.ts';
 import type { IndexReader } from '../index/read-index.ts';
 import type { IndexRow } from '../index/schema.ts';
 import { LIFECYCLE_TIMEOUT_MS } from '../lifecycle/ask.ts';
@@ -17,9 +18,9 @@ import { degradedReason, readManifest } from '../output/manifest.ts';
 import { DANGLING, readRecord } from '../record/read.ts';
 import { runDirOf } from '../store/home.ts';
 import { recordSignatureOf } from '../store/signature.ts';
-import { type ListEntry, listEntries } from './list-entries.ts';
-import { factsOf, type ListFacts } from './list-facts.ts';
-import { isUnfiltered, type ListFilter, matchesFacts } from './list-filter.ts';
+import { listEntries } from './list-entries.ts';
+import { factsOf } from './list-facts.ts';
+import { isUnfiltered, type ListFilter, matchesFacts, mayMatch } from './list-filter.ts';
 import { type ClassifyOptions, classify, type RunStatus, unanswerable } from './status.ts';
 import { type IndexUse, withIndex } from './with-index.ts';
 
@@ -78,12 +79,7 @@ export async function countRuns(
 ): Promise<{ counts: RunCounts; index: IndexUse }> {
   const won = new Set<string>();
   const { value, index } = await withIndex(engine, request.useIndex, async (reader) => {
-    const counts = { total: 0, open: 0, succeeded: 0, failed: 0, cancelled: 0, indeterminate: 0 };
-    for await (const outcome of new Walk(engine, reader, request.filter, null, won).outcomes()) {
-      counts.total += 1;
-      counts[(outcome ?? 'open') as keyof RunCounts] += 1;
-    }
-    return counts;
+    return await new Walk(engine, reader, request.filter, null, won).count();
   });
   await announceAll(engine, won);
   return { counts: value, index };
@@ -92,7 +88,7 @@ export async function countRuns(
 /** A match: a run that was looked at, or a row of the index that stands for it. */
 interface Found {
   readonly row: Row;
-  readonly facts: ListFacts;
+  readonly facts: Facts;
   readonly status: RunStatus | null;
 }
 
@@ -102,10 +98,14 @@ interface Candidate {
   readonly found: Found | null;
 }
 
+type Counts = { -readonly [outcome in keyof RunCounts]: number };
+
 class Walk {
   readonly #engine: Engine;
+  readonly #reader: IndexReader | null;
   readonly #filter: ListFilter;
-  readonly #entries: Generator<ListEntry>;
+  readonly #afterRunId: string | null;
+  #entries: Generator<BlockRun> | null = null;
   /** Ends that this listing wrote: their first notices are its to send. */
   readonly #won: Set<string>;
   readonly #options = listOptions();
@@ -118,8 +118,9 @@ class Walk {
     won: Set<string>,
   ) {
     this.#engine = engine;
+    this.#reader = reader;
     this.#filter = filter;
-    this.#entries = listEntries(engine, reader, afterRunId);
+    this.#afterRunId = afterRunId;
     this.#won = won;
   }
 
@@ -142,24 +143,42 @@ class Walk {
     return false;
   }
 
-  /** Of all matches; null: open. Rows of the index are taken as they are, unlike those that are shown. */
-  async *outcomes(): AsyncGenerator<string | null> {
+  /** Rows of the index are counted as they are, unlike those that are shown. */
+  async count(): Promise<RunCounts> {
+    const counts: Counts = { total: 0, open: 0, succeeded: 0, failed: 0, cancelled: 0, indeterminate: 0 };
+    const add = (outcome: string | null, runs = 1): void => {
+      counts.total += runs;
+      counts[(outcome ?? 'open') as keyof RunCounts] += runs;
+    };
+    const isAll = isUnfiltered(this.#filter);
+    const passOver = (digest: Digest): boolean => {
+      if (!isAll) return !this.#mayMatch(digest);
+      for (const [outcome, runs] of Object.entries(digest.outcomes)) add(outcome, runs);
+      return true;
+    };
     let waiting: Candidate[] = [];
-    for (const entry of this.#entries) {
+    for (const entry of listEntries(this.#engine, this.#reader, this.#afterRunId, passOver)) {
       if (entry.settled !== null && !this.#filter.degraded) {
-        if (matchesFacts(this.#filter, entry.settled)) yield entry.settled.outcome;
+        if (matchesFacts(this.#filter, entry.settled)) add(entry.settled.outcome);
         continue;
       }
       const candidate = this.#candidateOf(entry);
       if (candidate !== null) waiting.push(candidate);
       if (waiting.length < COUNTED_AT_ONCE) continue;
-      for (const { facts } of await this.#matchesOf(waiting)) yield facts.outcome;
+      for (const { facts } of await this.#matchesOf(waiting)) add(facts.outcome);
       waiting = [];
     }
-    for (const { facts } of await this.#matchesOf(waiting)) yield facts.outcome;
+    for (const { facts } of await this.#matchesOf(waiting)) add(facts.outcome);
+    return counts;
   }
 
   #take(count: number): Candidate[] {
+    this.#entries ??= listEntries(
+      this.#engine,
+      this.#reader,
+      this.#afterRunId,
+      (digest) => !this.#mayMatch(digest),
+    );
     const taken: Candidate[] = [];
     while (taken.length < count) {
       const { value: entry, done } = this.#entries.next();
@@ -170,15 +189,20 @@ class Walk {
     return taken;
   }
 
+  #mayMatch(digest: Digest): boolean {
+    return mayMatch(this.#filter, digest);
+  }
+
   /** Null: it does not match, or is no run. */
-  #candidateOf({ runId, settled }: ListEntry): Candidate | null {
-    if (settled !== null) {
-      if (!matchesFacts(this.#filter, settled)) return null;
+  #candidateOf({ runId, settled }: BlockRun): Candidate | null {
+    if (settled !== null && !matchesFacts(this.#filter, settled)) return null;
+    const known = settled === null ? null : (this.#reader?.settledRow(runId) ?? null);
+    if (known !== null) {
       const reason = degradedReason(readManifest(this.#engine, runId));
       if (this.#filter.degraded && reason === null) return null;
-      const row = rowOfValues(settled.row);
-      if (reason === row.persistence_degraded_reason && isAsRead(this.#engine, settled)) {
-        return { runId, found: { row, facts: settled, status: null } };
+      const row = rowOfValues(known.row);
+      if (reason === row.persistence_degraded_reason && isAsRead(this.#engine, known)) {
+        return { runId, found: { row, facts: known, status: null } };
       }
     }
     return isListed(this.#engine, runId) ? { runId, found: null } : null;
@@ -189,10 +213,9 @@ class Walk {
     const found = await Promise.all(
       candidates.map((candidate) => candidate.found ?? limit(() => this.#look(candidate.runId))),
     );
-    return found.filter(({ row, facts, status }) => {
-      if (status === null) return true;
-      return matchesFacts(this.#filter, facts) && (!this.#filter.degraded || isDegraded(row));
-    });
+    return found.filter(
+      ({ row, facts }) => matchesFacts(this.#filter, facts) && (!this.#filter.degraded || isDegraded(row)),
+    );
   }
 
   async #look(runId: string): Promise<Found> {

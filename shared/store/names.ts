@@ -19,6 +19,7 @@ const SURROGATE = /[\ud800-\udfff]/;
 
 /** UTF-8 byte order, which is code point order; code units differ from it past the basic plane. */
 export function compareBytes(a: string, b: string): number {
+  if (!SURROGATE.test(a) && !SURROGATE.test(b)) return a < b ? -1 : Number(a > b);
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 

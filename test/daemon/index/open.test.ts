@@ -119,7 +119,7 @@ describe('an index that cannot be used is set aside, and a fresh one made', () =
 
   it.each([
     ['with a table more', 'CREATE TABLE more (it)'],
-    ['with an index less', 'DROP INDEX runs_kind'],
+    ['with a table less', 'DROP TABLE blocks'],
     ['with a column more', 'ALTER TABLE runs ADD COLUMN more TEXT'],
     ['without the number of its version', 'PRAGMA user_version = 0'],
   ])('%s', (_, sql) =>

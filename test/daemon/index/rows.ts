@@ -23,7 +23,6 @@ export function rowOf(runId: string, changes: Partial<IndexRow> = {}): IndexRow 
     label,
     reasonCode: null,
     submittedMs: 1_767_225_600_000,
-    finishedMs: 1_767_225_660_000,
     notifyState: 'delivered',
     retryState: null,
     tags: [],

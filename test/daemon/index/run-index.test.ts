@@ -23,7 +23,7 @@ describe('rows', () => {
           run_id: row.runId,
           ...{ signature: 'as read', settled: 0, record_state: 'ok', terminal: 0, status: 'completed' },
           ...{ outcome: null, kind: 'agent', label: 'nightly build', reason_code: null },
-          ...{ submitted_ms: row.submittedMs, finished_ms: row.finishedMs },
+          ...{ submitted_ms: row.submittedMs },
           ...{ notify_state: 'delivered', retry_state: null, tags: '["a \\"b\\"","ü"]', row: row.row },
           sum: expect.stringMatching(/^[0-9a-f]{40}$/),
         },
@@ -234,7 +234,7 @@ describe('the file', () => {
       index.put(rowsOf(10), unchanged);
       index.verify();
       index.close();
-      const named = "SELECT rootpage AS page FROM sqlite_schema WHERE name = 'runs_kind'";
+      const named = "SELECT rootpage AS page FROM sqlite_schema WHERE name = 'sqlite_autoindex_runs_1'";
       const [root] = readRows<{ page: number }>(stateDir, named);
       const bytes = readFileSync(indexFileOf(stateDir));
       // The number of cells in the first page of that index.

@@ -45,7 +45,10 @@ it('case 54: two supervisors at once and four readers: none is busy, no row ever
     expect(wrote.reduce((sum, one) => sum + one.refused, 0)).toBeGreaterThan(0);
     for (const one of read) expect(one.reads).toBeGreaterThan(1);
     expect(index.isReplaced()).toBe(false);
-    const rows = readRows<{ run_id: string; row: string }>(stateDir, 'SELECT run_id, row FROM runs');
+    const rows = readRows<{ run_id: string; row: string }>(
+      stateDir,
+      'SELECT run_id, row FROM runs ORDER BY run_id',
+    );
     expect(rows.map(({ run_id, row }) => [run_id, JSON.parse(row)])).toEqual(
       runIds.map((runId) => [runId, progressOf(world.jobs, runId)]),
     );

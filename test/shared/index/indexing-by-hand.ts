@@ -1,6 +1,7 @@
 import { Asleep } from '../../../daemon/asleep.ts';
 import { Degradations } from '../../../daemon/degradations.ts';
 import { Deliveries } from '../../../daemon/deliveries.ts';
+import type { BlockShape } from '../../../daemon/index/blocks.ts';
 import { Indexing } from '../../../daemon/index/indexing.ts';
 import { Schedule } from '../../../daemon/loop/schedule.ts';
 import { NoticeCounts } from '../../../daemon/notice-counts.ts';
@@ -17,7 +18,11 @@ export interface Round {
   readonly stats: boolean;
   /** Only so many of the runs are looked at before it is stopped; null: all of them. */
   readonly looks: number | null;
+  readonly blocks?: BlockShape;
 }
+
+/** So that a store of a few runs has several. */
+const SMALL_BLOCKS: BlockShape = { runs: 3, unsettled: 1 };
 
 /** Longer than the grain of a file system's clock: what is changed after a round shows. */
 const GRAIN_MS = 12;
@@ -55,7 +60,7 @@ export class IndexingByHand {
     };
   }
 
-  async round({ stats, looks }: Round): Promise<void> {
+  async round({ stats, looks, blocks = SMALL_BLOCKS }: Round): Promise<void> {
     const { home, signal } = this.#engine;
     await sleep(GRAIN_MS, signal);
     await this.#indexing.check();
@@ -70,6 +75,7 @@ export class IndexingByHand {
     this.#isAllWanted = false;
     this.#isFirst = false;
     if (await this.#work(looks ?? Number.POSITIVE_INFINITY)) this.#indexing.allIsIn(this.#roster);
+    await this.#indexing.pack(signal, blocks);
     await sleep(GRAIN_MS, signal);
   }
 

@@ -56,6 +56,12 @@ describe('the index', () => {
       (_, { home }) => tamper(home.stateDir, "UPDATE runs SET kind = 'x' WHERE run_id LIKE '%1'"),
       'corrupt',
     ],
+    [
+      'changed in one word of what a block says of its runs',
+      (_, { home }) =>
+        tamper(home.stateDir, 'UPDATE blocks SET digest = replace(digest, \'"runs":3\', \'"runs":2\')'),
+      'corrupt',
+    ],
     ['of another jobs directory', ({ jobs }) => moveAway(jobs), 'other_root'],
   ])('case 56: %s: the list scans, says why, and is the same', (_, change, why) =>
     inWorld(async (world) => {
@@ -73,10 +79,36 @@ describe('the index', () => {
       expect((await listed(off)).index).toEqual({ used: false, why: 'switched_off' });
     }));
 
-  it('that lacks a row costs a listing of names, and no run', () =>
+  it('case 56: with a block whose facts are damaged: a filter that reads them scans', () =>
+    inWorld(async (world) => {
+      const engine = await indexed(world);
+      tamper(engine.home.stateDir, "UPDATE blocks SET facts = replace(facts, 'completed', 'complfted')");
+      const found = await listed(engine, { status: 'completed' });
+      expect(found).toMatchObject({ ids: ALL, index: { used: false, why: 'corrupt' } });
+      // Passed over by what the block says of itself, which is whole.
+      expect(await listed(engine, { status: 'failed' })).toMatchObject({ ids: [], index: USED });
+    }));
+
+  it('whose block lacks its row costs the listing of it by its record, and no run', () =>
     inWorld(async (world) => {
       const engine = await indexed(world);
       tamper(engine.home.stateDir, `DELETE FROM runs WHERE run_id = '${runIdOf(2)}'`);
+      expect(await listed(engine)).toMatchObject({ ids: ALL, index: USED });
+      expect(await listed(engine, { status: 'completed' })).toMatchObject({ ids: ALL, index: USED });
+    }));
+
+  it('that lacks a block reads its rows', () =>
+    inWorld(async (world) => {
+      const engine = await indexed(world);
+      tamper(engine.home.stateDir, 'DELETE FROM blocks');
+      expect(await listed(engine)).toMatchObject({ ids: ALL, index: USED });
+      expect(await listed(engine, { status: 'failed' })).toMatchObject({ ids: [], index: USED });
+    }));
+
+  it('that lacks a row costs a listing of names, and no run', () =>
+    inWorld(async (world) => {
+      const engine = await indexed(world);
+      tamper(engine.home.stateDir, `DELETE FROM blocks; DELETE FROM runs WHERE run_id = '${runIdOf(2)}'`);
       expect(await listed(engine)).toMatchObject({ ids: ALL, index: USED });
       expect(await listed(engine, { status: 'completed' })).toMatchObject({ ids: ALL, index: USED });
     }));
