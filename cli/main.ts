@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /**
  * The only module of `lion` that listens to the process, writes to its streams or sets its exit status.
  * Every other module is loaded from here as it is needed: an installation with a part missing exits 78 and not
@@ -6,6 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { join } from 'node:path';
 import type { Call, Chunk } from './verb.ts';
 
 /** ADR-0106 D8: the environment cannot run the command, nothing was executed. */
@@ -77,7 +77,7 @@ function callOf(machine: boolean): Call {
     machine,
     signal: lifetime.signal,
     tell: (line) => write(process.stderr, `${line}\n`),
-    program: { node: process.execPath, main: import.meta.filename },
+    program: { node: process.execPath, main: join(import.meta.dirname, 'main.js') },
     env: process.env,
     async open() {
       const { openEngine } = await import('../shared/engine.ts');
