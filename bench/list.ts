@@ -22,8 +22,10 @@ import { IndexingByHand } from '../test/shared/index/indexing-by-hand.ts';
 
 const WHOLE_ROUNDS = 21;
 const IN_PROCESS_ROUNDS = 200;
-/** Of what takes seconds. */
+/** Of what takes seconds, and of what takes minutes. */
 const LONG_ROUNDS = 3;
+const LONGEST_ROUNDS = 1;
+const LONGEST_RUNS = 1_000_000;
 /** So much later the records just written are history. */
 const LATER_MS = 3_600_000;
 /** One run in so many has failed. */
@@ -70,7 +72,8 @@ async function measure(runs: number): Promise<void> {
   say(`\n${runs} runs, indexed in ${((performance.now() - began) / 1000).toFixed(1)} s`);
   const questions = questionsOf(opened.engine, runs);
   wholeProcesses(env, questions, runIdAt(runs >> 1));
-  for (const question of questions) await inProcess(opened.engine, question, jobs);
+  const rounds = runs < LONGEST_RUNS ? LONG_ROUNDS : LONGEST_ROUNDS;
+  for (const question of questions) await inProcess(opened.engine, question, { jobs, rounds });
   mkdirSync(join(jobs, runIdAt(runs + 1)));
   say('after a name has come (the names are listed, the records are not read):');
   for (const question of questions.slice(0, 2)) await inProcess(opened.engine, question, null);
@@ -119,15 +122,29 @@ function wholeProcesses(env: NodeJS.ProcessEnv, questions: readonly Question[], 
   }
 }
 
-async function inProcess(engine: Engine, asked: Question, jobs: string | null): Promise<void> {
+async function inProcess(engine: Engine, asked: Question, beside: Beside | null): Promise<void> {
   const [p50, p99] = await times(engine, asked, true, IN_PROCESS_ROUNDS);
-  const [scanned] = jobs === null ? [0] : await times(engine, asked, false, LONG_ROUNDS);
-  const python = jobs === null || asked.afterRunId !== null ? null : pythonMs(jobs, asked);
-  const beside =
-    jobs === null
-      ? ''
-      : `, our scan ${ratio(scanned, p50)}${python === null ? '' : `, Python ${ratio(python, p50)}`}`;
-  say(`  in process, ${asked.name.padEnd(23)} p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms${beside}`);
+  const others = beside === null ? '' : await besides(engine, asked, beside, p50);
+  say(`  in process, ${asked.name.padEnd(23)} p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms${others}`);
+}
+
+interface Beside {
+  readonly jobs: string;
+  readonly rounds: number;
+}
+
+async function besides(
+  engine: Engine,
+  asked: Question,
+  { jobs, rounds }: Beside,
+  ms: number,
+): Promise<string> {
+  const [scanned] = await times(engine, asked, false, rounds);
+  const scan = `, our scan ${ratio(scanned, ms)}`;
+  if (asked.afterRunId !== null || asked.filter.label !== null) return scan;
+  const args = ['-c', PYTHON_SCAN, jobs, asked.filter.status ?? '', '50'];
+  const took = Array.from({ length: rounds }, () => Number(execFileSync('python3', args)));
+  return `${scan}, Python ${ratio(percentile(took, 0.5), ms)}`;
 }
 
 async function times(
@@ -143,13 +160,6 @@ async function times(
     took.push(performance.now() - began);
   }
   return [percentile(took, 0.5), percentile(took, 0.99)];
-}
-
-function pythonMs(jobs: string, { filter }: Question): number | null {
-  if (filter.label !== null) return null;
-  const args = ['-c', PYTHON_SCAN, jobs, filter.status ?? '', '50'];
-  const took = Array.from({ length: LONG_ROUNDS }, () => Number(execFileSync('python3', args)));
-  return percentile(took, 0.5);
 }
 
 function ratio(ms: number, besides: number): string {

@@ -52,6 +52,16 @@ export interface Digest {
 
 type Text = string | null;
 
+/** What is wanted, as far as it can be told of a block and of one value at a time. */
+export interface Sieve {
+  /** False: none of the block's settled runs is wanted. */
+  admits(digest: Digest): boolean;
+  /** A settled run with a value that does not pass is not wanted. */
+  readonly values: { readonly [key in SharedKey]?: (value: Facts[key]) => boolean };
+}
+
+export const EVERY_RUN: Sieve = { admits: () => true, values: {} };
+
 /** More values than these are not named. */
 const MOST_VALUES = 32;
 
@@ -69,9 +79,17 @@ export function readDigest(digest: string, sum: string): Digest | null {
   return sumOf(digest) === sum ? JSON.parse(digest) : null;
 }
 
-/** The newest first. Null: this is not what `toBlock` made, or is of another digest. */
-export function readFacts(digest: string, facts: string, sum: string): BlockRun[] | null {
-  return sumOf(facts, digest) === sum ? unpackFacts(JSON.parse(facts)) : null;
+/**
+ * The newest first, without those settled runs that the sieve holds back.
+ * Null: this is not what `toBlock` made, or is of another digest.
+ */
+export function readFacts(
+  digest: string,
+  facts: string,
+  sum: string,
+  values: Sieve['values'] = {},
+): BlockRun[] | null {
+  return sumOf(facts, digest) === sum ? unpackFacts(JSON.parse(facts), values) : null;
 }
 
 function sumOf(...texts: readonly string[]): string {
@@ -160,26 +178,42 @@ function share(values: readonly unknown[]): [unknown[], number[]] {
   return [distinct, at];
 }
 
-function unpackFacts({ ids, settled, submittedMs, shared }: PackedFacts): BlockRun[] {
+function unpackFacts(packed: PackedFacts, values: Sieve['values']): BlockRun[] {
+  const { ids, settled, submittedMs, shared } = packed;
+  const isWanted = wantedIn(packed, values);
   const [terminal, status, outcome] = [of(shared.terminal), of(shared.status), of(shared.outcome)];
   const [kind, label, reasonCode] = [of(shared.kind), of(shared.label), of(shared.reasonCode)];
   const [notifyState, retryState, tags] = [of(shared.notifyState), of(shared.retryState), of(shared.tags)];
-  return ids.map((runId, at) => {
-    if (settled[at] === 0) return { runId, settled: null };
-    const facts = {
-      terminal: terminal(at),
-      status: status(at),
-      outcome: outcome(at),
-      kind: kind(at),
-      label: label(at),
-      reasonCode: reasonCode(at),
-      submittedMs: submittedMs[at] ?? null,
-      notifyState: notifyState(at),
-      retryState: retryState(at),
-      tags: tags(at),
-    };
-    return { runId, settled: facts as Facts };
+  const runs: BlockRun[] = [];
+  for (const [at, runId] of ids.entries()) {
+    if (settled[at] === 0) runs.push({ runId, settled: null });
+    else if (isWanted(at)) {
+      const facts = {
+        terminal: terminal(at),
+        status: status(at),
+        outcome: outcome(at),
+        kind: kind(at),
+        label: label(at),
+        reasonCode: reasonCode(at),
+        submittedMs: submittedMs[at] ?? null,
+        notifyState: notifyState(at),
+        retryState: retryState(at),
+        tags: tags(at),
+      };
+      runs.push({ runId, settled: facts as Facts });
+    }
+  }
+  return runs;
+}
+
+/** Each value that runs share is asked about once, not once for each of them. */
+function wantedIn({ shared }: PackedFacts, values: Sieve['values']): (at: number) => boolean {
+  const asked = (Object.keys(values) as SharedKey[]).map((key) => {
+    const [distinct, places] = shared[key];
+    const passes = values[key] as (value: unknown) => boolean;
+    return { passed: distinct.map(passes), places };
   });
+  return (at) => asked.every(({ passed, places }) => passed[places[at] ?? -1]);
 }
 
 function of([values, places]: readonly [readonly unknown[], readonly number[]]): (at: number) => unknown {

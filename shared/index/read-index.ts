@@ -38,7 +38,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { Engine } from '../engine.ts';
 import { compareBytes } from '../store/names.ts';
 import { signatureOf } from '../store/signature.ts';
-import { type BlockRun, type Digest, readDigest, readFacts } from './block.ts';
+import { type BlockRun, type Digest, readDigest, readFacts, type Sieve } from './block.ts';
 import { fromColumns } from './columns.ts';
 import { definitionsOf } from './definitions.ts';
 import { faultsOnly, IndexFault, type IndexFaultCode } from './fault.ts';
@@ -102,8 +102,10 @@ function readerOf(database: Database, engine: Engine, touched: ReadonlySet<strin
       if (stored === null) return 'not_complete';
       const root = signatureOf(engine.home.jobsDir);
       if (root === null || identityIn(root) !== identityIn(stored)) return 'other_root';
-      const hasAllNames = root === stored && Number(metaOf(database, RECONCILED_NAMES)) === countOf(database);
-      return new IndexReader(database, hasAllNames, touched);
+      const gaps = database.prepare<[], Gap>(GAPS).all();
+      const names = gaps.reduce((sum, { runs }) => sum + runs, totalOf(database));
+      const hasAllNames = root === stored && metaOf(database, RECONCILED_NAMES) === String(names);
+      return new IndexReader(database, hasAllNames, touched, gaps);
     })();
   } catch (error) {
     return IndexFault.from(error).code;
@@ -115,21 +117,29 @@ function metaOf(database: Database, key: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** What the blocks say they have, and the rows between them along the very index that rows are read by. */
-function countOf(database: Database): unknown {
-  return database.prepare(COUNT).pluck().get();
+/** What the blocks say they have. */
+function totalOf(database: Database): number {
+  return Number(database.prepare('SELECT total(runs) FROM blocks').pluck().get());
 }
 
-const COUNT = `
-  SELECT (SELECT total(runs) FROM blocks) + (
-    SELECT total((
-      SELECT count(*) FROM runs INDEXED BY sqlite_autoindex_runs_1
-      WHERE run_id > after AND run_id < coalesce(before, x'')
-    ))
-    FROM (
-      SELECT last AS after, lead(first) OVER (ORDER BY last) AS before FROM blocks
-      UNION ALL SELECT '', (SELECT first FROM blocks ORDER BY last LIMIT 1)
-    )
+/** Between two blocks, or before the first or behind the last, and how many rows are there. */
+interface Gap {
+  /** The last id of the one block; empty: there is none. */
+  readonly after: string;
+  /** The first id of the other; null: there is none. */
+  readonly before: string | null;
+  readonly runs: number;
+}
+
+/** Counted along the very index that rows are read by. */
+const GAPS = `
+  SELECT after, before, (
+    SELECT count(*) FROM runs INDEXED BY sqlite_autoindex_runs_1
+    WHERE run_id > after AND run_id < coalesce(before, x'')
+  ) AS runs
+  FROM (
+    SELECT last AS after, lead(first) OVER (ORDER BY last) AS before FROM blocks
+    UNION ALL SELECT '', (SELECT first FROM blocks ORDER BY last LIMIT 1)
   )`;
 
 /** Device and inode. */
@@ -140,6 +150,8 @@ function identityIn(signature: string): string {
 export class IndexReader {
   readonly #database: Database;
   readonly #touched: ReadonlySet<string>;
+  /** When it was opened: from the end of the one block to the start of the next. */
+  readonly #emptyGaps: ReadonlyMap<string, string | null>;
   readonly #statements = new Map<string, Statement<unknown[], unknown>>();
 
   constructor(
@@ -147,25 +159,27 @@ export class IndexReader {
     /** The names in the jobs directory are those of the rows. */
     readonly hasAllNames: boolean,
     touched: ReadonlySet<string>,
+    gaps: readonly Gap[],
   ) {
     this.#database = database;
     this.#touched = touched;
+    this.#emptyGaps = new Map(gaps.filter(({ runs }) => runs === 0).map((gap) => [gap.after, gap.before]));
   }
 
   /**
    * Newest first, below this id; null: all. A run that was touched is not settled.
-   * @param passOver asked about each whole block without a touched run; of one that it passes over come the
-   *   unsettled runs alone.
+   * @param sieve asked about each whole block without a touched run; what it holds back does not come, unless its
+   *   row was read by itself.
    * @throws {IndexFault} for whatever keeps it from being read or believed: what came before is void too.
    */
-  *runsBelow(runId: string | null, passOver: (digest: Digest) => boolean): Generator<BlockRun> {
+  *runsBelow(runId: string | null, sieve: Sieve): Generator<BlockRun> {
     let before = runId;
     for (let block = this.#blockAround(runId); ; block = this.#blockBelow(before)) {
-      if (block === null || isBelow(block.digest.last, before)) {
-        yield* this.#rowsBetween(block?.digest.last ?? '', before);
-      }
+      const after = block?.digest.last ?? '';
+      const isEmpty = before !== null && this.#emptyGaps.get(after) === before;
+      if (!isEmpty && isBelow(after, before)) yield* this.#rowsBetween(after, before);
       if (block === null) return;
-      yield* this.#runsOf(block, before, passOver);
+      yield* this.#runsOf(block, before, sieve);
       before = block.digest.first;
     }
   }
@@ -181,17 +195,14 @@ export class IndexReader {
     faultsOnly(() => this.#database.close());
   }
 
-  *#runsOf(
-    block: OpenBlock,
-    before: string | null,
-    passOver: (digest: Digest) => boolean,
-  ): Generator<BlockRun> {
+  *#runsOf(block: OpenBlock, before: string | null, sieve: Sieve): Generator<BlockRun> {
     const { digest } = block;
-    if (isBelow(digest.last, before) && !this.#hasTouched(digest) && passOver(digest)) {
+    const isTouched = this.#hasTouched(digest);
+    if (isBelow(digest.last, before) && !isTouched && !sieve.admits(digest)) {
       for (const runId of digest.unsettled) yield { runId, settled: null };
       return;
     }
-    const runs = this.#factsOf(block);
+    const runs = this.#factsOf(block, isTouched ? {} : sieve.values);
     if (runs === null) yield* this.#rowsBetween(digest.first, before, 'with the first');
     else for (const run of runs) if (isBelow(run.runId, before)) yield this.#untouched(run);
   }
@@ -263,13 +274,13 @@ export class IndexReader {
   }
 
   /** Null: it has gone since, and its rows say more. */
-  #factsOf({ text, sum, digest }: OpenBlock): BlockRun[] | null {
+  #factsOf({ text, sum, digest }: OpenBlock, values: Sieve['values']): BlockRun[] | null {
     const sql = 'SELECT facts, facts_sum FROM blocks WHERE last = ? AND digest_sum = ?';
     const [facts, factsSum] = faultsOnly(
       () => this.#prepared<[string, string]>(sql).get(digest.last, sum) ?? [],
     );
     if (facts === undefined || factsSum === undefined) return null;
-    return readFacts(text, facts, factsSum) ?? refuse('a block is not as it was written');
+    return readFacts(text, facts, factsSum, values) ?? refuse('a block is not as it was written');
   }
 }
 

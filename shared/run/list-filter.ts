@@ -1,4 +1,4 @@
-import type { Digest, Facts } from '../index/block.ts';
+import type { Digest, Facts, Sieve } from '../index/block.ts';
 import { isNoticeIn, type NoticeState } from '../notify/notice-filter.ts';
 import type { Outcome } from './derive.ts';
 import { matchesGlob } from './glob.ts';
@@ -58,8 +58,26 @@ function isWithin({ sinceMs, untilMs }: ListFilter, submittedMs: number | null):
   return (sinceMs === null || submittedMs >= sinceMs) && (untilMs === null || submittedMs < untilMs);
 }
 
+/** Lets through every run that may match, and hardly another. */
+export function sieveOf(filter: ListFilter): Sieve {
+  const { status, outcome, kind, reason, label, tag, state } = filter;
+  const is = (wanted: string) => (found: string | null) => found === wanted;
+  return {
+    admits: (digest) => mayMatch(filter, digest),
+    values: {
+      ...(status === null ? {} : { status: is(status) }),
+      ...(outcome === null ? {} : { outcome: is(outcome) }),
+      ...(kind === null ? {} : { kind: is(kind) }),
+      ...(reason === null ? {} : { reasonCode: is(reason) }),
+      ...(label === null ? {} : { label: (found) => found !== null && matchesGlob(label, found) }),
+      ...(tag === null ? {} : { tags: (found) => found.includes(tag) }),
+      ...(state === null ? {} : { terminal: (found) => found === (state === 'terminal') }),
+    },
+  };
+}
+
 /** False: no settled run of the block matches. What the block does not name may be anything. */
-export function mayMatch(filter: ListFilter, digest: Digest): boolean {
+function mayMatch(filter: ListFilter, digest: Digest): boolean {
   const has = (wanted: string | null, found: readonly (string | null)[] | null): boolean =>
     wanted === null || found === null || found.includes(wanted);
   return (

@@ -9,7 +9,7 @@
 import pLimit from 'p-limit';
 import { type Row, rowOf, rowOfValues } from '../contract/row.ts';
 import type { Engine } from '../engine.ts';
-import type { BlockRun, Digest, Facts } from '../index/block.ts';
+import { type BlockRun, type Digest, EVERY_RUN, type Facts, type Sieve } from '../index/block.ts';
 import type { IndexReader } from '../index/read-index.ts';
 import type { IndexRow } from '../index/schema.ts';
 import { LIFECYCLE_TIMEOUT_MS } from '../lifecycle/ask.ts';
@@ -20,7 +20,7 @@ import { runDirOf } from '../store/home.ts';
 import { recordSignatureOf } from '../store/signature.ts';
 import { listEntries } from './list-entries.ts';
 import { factsOf } from './list-facts.ts';
-import { isUnfiltered, type ListFilter, matchesFacts, mayMatch } from './list-filter.ts';
+import { isUnfiltered, type ListFilter, matchesFacts, sieveOf } from './list-filter.ts';
 import { type ClassifyOptions, classify, type RunStatus, unanswerable } from './status.ts';
 import { type IndexUse, withIndex } from './with-index.ts';
 
@@ -104,6 +104,7 @@ class Walk {
   readonly #engine: Engine;
   readonly #reader: IndexReader | null;
   readonly #filter: ListFilter;
+  readonly #sieve: Sieve;
   readonly #afterRunId: string | null;
   #entries: Generator<BlockRun> | null = null;
   /** Ends that this listing wrote: their first notices are its to send. */
@@ -120,6 +121,7 @@ class Walk {
     this.#engine = engine;
     this.#reader = reader;
     this.#filter = filter;
+    this.#sieve = sieveOf(filter);
     this.#afterRunId = afterRunId;
     this.#won = won;
   }
@@ -150,14 +152,14 @@ class Walk {
       counts.total += runs;
       counts[(outcome ?? 'open') as keyof RunCounts] += runs;
     };
-    const isAll = isUnfiltered(this.#filter);
-    const passOver = (digest: Digest): boolean => {
-      if (!isAll) return !this.#mayMatch(digest);
+    // Of all runs, those of a block are counted by what it says of itself.
+    const countWhole = (digest: Digest): boolean => {
       for (const [outcome, runs] of Object.entries(digest.outcomes)) add(outcome, runs);
-      return true;
+      return false;
     };
+    const sieve = isUnfiltered(this.#filter) ? { ...EVERY_RUN, admits: countWhole } : this.#sieve;
     let waiting: Candidate[] = [];
-    for (const entry of listEntries(this.#engine, this.#reader, this.#afterRunId, passOver)) {
+    for (const entry of listEntries(this.#engine, this.#reader, this.#afterRunId, sieve)) {
       if (entry.settled !== null && !this.#filter.degraded) {
         if (matchesFacts(this.#filter, entry.settled)) add(entry.settled.outcome);
         continue;
@@ -173,12 +175,7 @@ class Walk {
   }
 
   #take(count: number): Candidate[] {
-    this.#entries ??= listEntries(
-      this.#engine,
-      this.#reader,
-      this.#afterRunId,
-      (digest) => !this.#mayMatch(digest),
-    );
+    this.#entries ??= listEntries(this.#engine, this.#reader, this.#afterRunId, this.#sieve);
     const taken: Candidate[] = [];
     while (taken.length < count) {
       const { value: entry, done } = this.#entries.next();
@@ -187,10 +184,6 @@ class Walk {
       if (candidate !== null) taken.push(candidate);
     }
     return taken;
-  }
-
-  #mayMatch(digest: Digest): boolean {
-    return mayMatch(this.#filter, digest);
   }
 
   /** Null: it does not match, or is no run. */

@@ -10,7 +10,7 @@ import { inWorld } from '../../support/in-world.ts';
 import { historyOf, type Step, StoreHistory } from './store-history.ts';
 
 /** Of the store; a drill asks for more. */
-const STATES = Number(process.env.LION_DRILL_STATES ?? 200);
+const STATES = Number(process.env.LION_DRILL_STATES ?? 2_000);
 const STATES_OF_ONE_STORE = 50;
 /** Compared in each state, one after the other in turn. */
 const FILTERS_A_STATE = 3;
