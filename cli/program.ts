@@ -59,6 +59,11 @@ function buildProgram(call: Call, done: (answer: Answer) => void): Command {
   addNotifyVerbs(program.command('notify').description('notices of ends: look at, send, try'), call, done);
   addLiVerbs(program, call, done);
   addDaemonVerbs(program.command('daemon').description('the supervisor of this store'), call, done);
+  program
+    .command('doctor')
+    .description('is this a good place for runs? what is amiss, and its cure')
+    .addHelpText('after', '\nExample:\n  lion doctor')
+    .action(async () => done(await (await import('./doctor.ts')).doctor(call)));
   addHookVerbs(program.command('hook').description('what a run calls about itself'), call, done);
   return program;
 }

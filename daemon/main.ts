@@ -28,7 +28,7 @@ type Parts = typeof import('../shared/engine.ts') &
   typeof import('./instance.ts') &
   typeof import('./journal.ts') &
   typeof import('./sd-notify.ts') &
-  typeof import('./store-place.ts') &
+  typeof import('../shared/store/place.ts') &
   typeof import('./supervisor.ts') &
   typeof import('./upkeep.ts');
 
@@ -68,7 +68,7 @@ async function load(): Promise<Parts | string> {
       ...(await import('./instance.ts')),
       ...(await import('./journal.ts')),
       ...(await import('./sd-notify.ts')),
-      ...(await import('./store-place.ts')),
+      ...(await import('../shared/store/place.ts')),
       ...(await import('./supervisor.ts')),
       ...(await import('./upkeep.ts')),
     };

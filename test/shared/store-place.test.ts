@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { placeFault } from '../../daemon/store-place.ts';
 import { DEFAULT_CONFIG } from '../../shared/config-defaults.ts';
 import { homeOf } from '../../shared/store/home.ts';
+import { placeFault } from '../../shared/store/place.ts';
 import { inWorld } from '../support/in-world.ts';
 import { whyNoMountNamespace } from '../support/privileges.ts';
 import { layGone, runIdOf } from '../support/runs-of-all-sorts.ts';

@@ -1,6 +1,6 @@
-import type { Config } from '../shared/config-defaults.ts';
-import { isLocalFilesystem } from '../shared/store/filesystem.ts';
-import type { Home } from '../shared/store/home.ts';
+import type { Config } from '../config-defaults.ts';
+import { isLocalFilesystem } from './filesystem.ts';
+import type { Home } from './home.ts';
 
 /**
  * Why the store must not be looked after where it is, with the cure, or null. On a network filesystem a lock may
