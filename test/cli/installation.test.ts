@@ -120,8 +120,8 @@ describe('ADR-0106 D8: an installation with a part of itself missing', () => {
         tally[unable ? 'unable' : 'answered'] += 1;
       }
       expect(failures).toEqual([]);
-      expect(tally.unable).toBeGreaterThan(3);
-      expect(tally.answered).toBeGreaterThan(3);
+      expect(tally.unable).toBeGreaterThan(0);
+      expect(tally.answered).toBeGreaterThan(0);
       expect(
         envelopeOf(
           await runLion(['job', 'status', ENDED, '--machine'], { ...world, ...through(installation) }),
@@ -150,7 +150,7 @@ describe('ADR-0106 D8: an installation with a part of itself missing', () => {
         expect([hook.exitCode, hook.stdout], `${part}: ${hook.stderr}`).toEqual([78, '']);
         expect(run.text(), part).toBe(before);
       }
-      expect(untouched.length).toBeGreaterThan(3);
+      expect(untouched).toContain('cli/lion.js');
       expect(notifier.calls().length).toBe(installation.parts.length - untouched.length);
     });
   });
