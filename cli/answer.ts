@@ -4,7 +4,7 @@ import { isEnvironmentFault } from '../shared/environment-fault.ts';
 import { printableBlock } from '../shared/printable.ts';
 import type { Dispatch } from './program.ts';
 import type { Screen } from './render/screen.ts';
-import type { Chunk } from './verb.ts';
+import type { Follow } from './verb.ts';
 
 /** All a call leaves behind: what goes where, and the exit status. */
 export interface Output {
@@ -12,7 +12,7 @@ export interface Output {
   readonly stderr: string;
   readonly exitCode: number;
   /** Shown as it happens, after the above; its return is the exit status. */
-  readonly follow?: () => AsyncGenerator<Chunk, number>;
+  readonly follow?: Follow;
   /** A program that is run after the above; its exit status is this one's. */
   readonly become?: readonly [string, ...string[]];
 }

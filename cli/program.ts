@@ -123,7 +123,11 @@ Example:
     .description("the end of a run's log, and its artifacts")
     .argument('<run>', 'its id')
     .option('--tail-chars <n>', 'characters from the end (20000)')
-    .addHelpText('after', '\nExample:\n  lion job output 97f334 --tail-chars 2000')
+    .option('--follow', 'stay, show it as it grows, and exit by the outcome')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  lion job output 97f334 --tail-chars 2000\n  lion job output 97f334 --follow',
+    )
     .action(async (run, options) => done(await (await import('./job/output.ts')).output(call, run, options)));
   withSubmitOptions(job.command('submit'))
     .description('start a command as a run')
