@@ -7,6 +7,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Progress } from './render/progress.ts';
+import type { Screen } from './render/screen.ts';
 import type { Call, Follow, Hold } from './verb.ts';
 
 /** ADR-0106 D8: the environment cannot run the command, nothing was executed. */
@@ -69,10 +70,15 @@ async function run(): Promise<number> {
   await write(process.stderr, output.stderr);
   const written = await write(process.stdout, output.stdout);
   if (output.become !== undefined && signalled === null) return await become(output.become);
+  const screen = (): Screen => parts.screenOf(process.stdout, process.env);
   const exitCode =
     output.follow === undefined
       ? output.exitCode
-      : await show(output.follow, () => parts.screenOf(process.stdout, process.env));
+      : await show(output.follow, screen).catch(async (error: unknown) => {
+          const fault = await parts.humanOutput({ kind: 'error', error }, screen());
+          await write(process.stderr, fault.stderr);
+          return fault.exitCode;
+        });
   if (signalled !== null && !machine) return exitStatusOf(signalled);
   return written ? exitCode : EX_IOERR;
 }
@@ -118,7 +124,7 @@ function ownDirectory(): string {
   }
 }
 
-async function show(follow: Follow, screen: Parameters<Follow>[0]): Promise<number> {
+async function show(follow: Follow, screen: () => Screen): Promise<number> {
   const chunks = follow(screen);
   const isShared = process.stdout.isTTY && process.stderr.isTTY;
   let isWritten = true;

@@ -129,6 +129,15 @@ Example:
       '\nExamples:\n  lion job output 97f334 --tail-chars 2000\n  lion job output 97f334 --follow',
     )
     .action(async (run, options) => done(await (await import('./job/output.ts')).output(call, run, options)));
+  job
+    .command('watch')
+    .description('runs as they are now, again and again; into a pipe a line for each change')
+    .argument('[run...]', 'ids (all open runs)')
+    .addHelpText(
+      'after',
+      '\nWith ids it ends with them, exit status as lion job wait.\n\nExample:\n  lion job watch',
+    )
+    .action(async (runs) => done(await (await import('./job/watch.ts')).watch(call, runs)));
   withSubmitOptions(job.command('submit'))
     .description('start a command as a run')
     .argument('[command...]', 'after a --')

@@ -32,7 +32,7 @@ export async function wait(call: Call, ids: readonly string[], options: WaitOpti
   const result = await waitThrough(engine, request, unbounded);
   return {
     data: waitData(engine, result, maxWait, poll),
-    human: () => result.entries.map(render).join(''),
+    human: () => result.entries.map(waitLine).join(''),
     exitCode: exitCodeOf(result, request.any),
   };
 }
@@ -62,7 +62,7 @@ function clamp(name: string, text: string | undefined, bounds: typeof MAX_WAIT_S
 }
 
 /** Design 10: 0 all succeeded, 1 ended otherwise, 2 bad id, 3 window closed, 4 stopped or unresolved. */
-function exitCodeOf({ entries, timedOut }: WaitResult, any: boolean): number {
+export function exitCodeOf({ entries, timedOut }: WaitResult, any: boolean): number {
   const ended = entries.filter((entry) => entry.bucket === 'terminal');
   const allSucceeded = ended.every((entry) => entry.status?.derived.outcome === 'succeeded');
   if (entries.some((entry) => entry.error !== null)) return 2;
@@ -72,7 +72,7 @@ function exitCodeOf({ entries, timedOut }: WaitResult, any: boolean): number {
   return allSucceeded ? 0 : 1;
 }
 
-function render(entry: WaitEntry): string {
+export function waitLine(entry: WaitEntry): string {
   const { status, error } = entry;
   if (error !== null || status === null)
     return `${printable(String(entry.id))}  ${error?.kind}: ${printable(error?.message)}\n`;
