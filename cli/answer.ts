@@ -67,9 +67,13 @@ export async function humanOutput(
   }
 }
 
-function describe(error: LionError): string {
-  const candidates = error.detail?.candidates;
-  return Array.isArray(candidates) ? `${error.message}:\n  ${candidates.join('\n  ')}` : error.message;
+/** The fault, and what to call next; a list of runs it may be about has lines of its own. */
+function describe({ kind, message, detail }: LionError): string {
+  const candidates = Array.isArray(detail?.candidates) ? detail.candidates : [];
+  if (candidates.length > 0) {
+    return `${message}${kind === 'not_found' ? '; did you mean' : ''}:\n  ${candidates.join('\n  ')}`;
+  }
+  return kind === 'not_found' ? `${message}; see: lion job list` : message;
 }
 
 function environmentOutput(error: Error): Output {

@@ -105,6 +105,7 @@ function callOf(machine: boolean): Call {
     progress: (text) => progress?.show(text),
     program: { node: process.execPath, main: import.meta.filename },
     env: process.env,
+    cwd: ownDirectory,
     async open() {
       const { openEngine } = await import('../shared/engine.ts');
       const { engine, configFault } = await openEngine(process.env, ownDirectory(), lifetime.signal);

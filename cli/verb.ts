@@ -51,4 +51,5 @@ export interface Call {
   /** This very program, for a run to call when it ends. */
   readonly program: { readonly node: string; readonly main: string };
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: () => string;
 }

@@ -32,7 +32,7 @@ export async function wait(call: Call, ids: readonly string[], options: WaitOpti
   const result = await waitThrough(engine, request, unbounded);
   return {
     data: waitData(engine, result, maxWait, poll),
-    human: () => result.entries.map(waitLine).join(''),
+    human: async () => (await Promise.all(result.entries.map((entry) => waitLine(call, entry)))).join(''),
     exitCode: exitCodeOf(result, request.any),
   };
 }
@@ -72,15 +72,22 @@ export function exitCodeOf({ entries, timedOut }: WaitResult, any: boolean): num
   return allSucceeded ? 0 : 1;
 }
 
-export function waitLine(entry: WaitEntry): string {
+export async function waitLine(call: Call, entry: WaitEntry): Promise<string> {
   const { status, error } = entry;
-  if (error !== null || status === null)
-    return `${printable(String(entry.id))}  ${error?.kind}: ${printable(error?.message)}\n`;
+  if (error !== null || status === null) {
+    const near = error?.kind === 'not_found' ? await nearWords(call, String(entry.id)) : '';
+    return `${printable(String(entry.id))}  ${error?.kind}: ${printable(error?.message)}${near}\n`;
+  }
   const words = [printable(status.runId), printable(status.derived.status)];
   words.push(entry.bucket === 'terminal' ? printable(status.derived.outcome) : BUCKET_WORDS[entry.bucket]);
   if (status.derived.terminal) words.push(printable(status.derived.reasonCode));
   if (status.refusal !== null) words.push(`(${status.refusal.code})`);
   return `${words.filter(Boolean).join('  ')}\n`;
+}
+
+async function nearWords(call: Call, id: string): Promise<string> {
+  const near = (await import('../near.ts')).nearRuns(call, id);
+  return near.length === 0 ? '; see: lion job list' : `; did you mean ${near.map(printable).join(', ')}?`;
 }
 
 const BUCKET_WORDS: Readonly<Record<WaitEntry['bucket'], string>> = {

@@ -36,7 +36,7 @@ export async function watch(call: Call, ids: readonly string[]): Promise<Answer>
   // A mistyped id is said at once, and by itself.
   const wrong = first.entries.filter(({ error }) => error !== null);
   if (names !== null && wrong.length > 0) {
-    return { data: {}, human: () => wrong.map(waitLine).join(''), exitCode: 2 };
+    return { data: {}, human: () => linesOf(call, wrong), exitCode: 2 };
   }
   const watched = { engine, lookout, first, isBounded: names !== null };
   return {
@@ -44,6 +44,10 @@ export async function watch(call: Call, ids: readonly string[]): Promise<Answer>
     human: () => '',
     follow: (screen) => (isSeenLive(call, screen()) ? live(watched, screen) : lines(watched)),
   };
+}
+
+async function linesOf(call: Call, entries: Sight['entries']): Promise<string> {
+  return (await Promise.all(entries.map((entry) => waitLine(call, entry)))).join('');
 }
 
 interface Watched {
