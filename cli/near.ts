@@ -18,7 +18,8 @@ export function nearRuns({ env, cwd }: Pick<Call, 'env' | 'cwd'>, text: string):
 
 export function nearNames(names: readonly string[], text: string): string[] {
   const typed = text.toLowerCase();
-  const isNear = (name: string): boolean => {
+  const isNear = (id: string): boolean => {
+    const name = id.toLowerCase();
     const slips = name.length > 8 ? 2 : 1;
     return Math.abs(name.length - typed.length) <= slips && distance(name, typed) <= slips;
   };

@@ -57,7 +57,7 @@ async function withNearRuns(call: Call, error: unknown): Promise<unknown> {
   return new LionError(error.kind, error.message, { ...error.detail, candidates });
 }
 
-function pathOf(command: Command): string {
+export function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
@@ -66,7 +66,7 @@ function everyCommand(command: Command, visit: (command: Command) => void): void
   for (const child of command.commands) everyCommand(child, visit);
 }
 
-function buildProgram(call: Call, done: (answer: Answer) => void): Command {
+export function buildProgram(call: Call, done: (answer: Answer) => void): Command {
   const program = new Command('lion')
     .description('Background agent runs, answered from their files alone.')
     .version(IMPLEMENTATION_VERSION)
@@ -297,7 +297,7 @@ function addLiVerbs(program: Command, call: Call, done: (answer: Answer) => void
         '--max-wait <seconds>',
         'with --wait under --machine: answer after this long, ended or not (100)',
       )
-      .addHelpText('after', `\nExample:\n  lion ${kind} --detach --prompt "tidy the inbox" -- -a reviewer`)
+      .addHelpText('after', `\nExample:\n  ${pathOf(command)} --detach --prompt "tidy the inbox" -- -a reviewer`)
       .action(async (args, options) =>
         done(await (await import('./li/detach.ts')).detach(call, kind, args, options)),
       );

@@ -29,6 +29,9 @@ export async function wait(call: Call, ids: readonly string[], options: WaitOpti
     any: options.any ?? false,
   };
   const unbounded = !call.machine && options.maxWait === undefined;
+  call.progress(
+    `waiting for ${ids.length === 1 ? 'it' : `${ids.length} runs`} to end; Ctrl-C leaves it at that`,
+  );
   const result = await waitThrough(engine, request, unbounded);
   return {
     data: waitData(engine, result, maxWait, poll),
@@ -85,7 +88,7 @@ export async function waitLine(call: Call, entry: WaitEntry): Promise<string> {
   return `${words.filter(Boolean).join('  ')}\n`;
 }
 
-async function nearWords(call: Call, id: string): Promise<string> {
+export async function nearWords(call: Call, id: string): Promise<string> {
   const near = (await import('../near.ts')).nearRuns(call, id);
   return near.length === 0 ? '; see: lion job list' : `; did you mean ${near.map(printable).join(', ')}?`;
 }

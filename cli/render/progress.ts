@@ -17,27 +17,30 @@ export function progressLine(out: {
 }): Progress {
   let text = '';
   let beganMs = 0;
-  let isDrawn = false;
+  let drawnMs: number | null = null;
   let timer: NodeJS.Timeout | null = null;
   const draw = (): void => {
-    const tookMs = performance.now() - beganMs;
-    if (tookMs < SILENT_MS) return;
-    isDrawn = true;
-    out.write(ERASE + progressText(text, tookMs, out.columns()));
+    const nowMs = performance.now();
+    if (nowMs - beganMs < SILENT_MS || nowMs - (drawnMs ?? 0) < REDRAW_MS) return;
+    drawnMs = nowMs;
+    out.write(ERASE + progressText(text, nowMs - beganMs, out.columns()));
   };
   return {
     show: (wanted) => {
       text = wanted;
-      if (timer !== null) return;
-      beganMs = performance.now();
-      // What is worked on keeps the process alive, never its progress.
-      timer = setInterval(draw, REDRAW_MS).unref();
+      if (timer === null) {
+        beganMs = performance.now();
+        // What is worked on keeps the process alive, never its progress.
+        timer = setInterval(draw, REDRAW_MS).unref();
+      }
+      // Work that never pauses gives no timer its turn.
+      draw();
     },
     clear: () => {
       if (timer !== null) clearInterval(timer);
       timer = null;
-      if (isDrawn) out.write(ERASE);
-      isDrawn = false;
+      if (drawnMs !== null) out.write(ERASE);
+      drawnMs = null;
     },
   };
 }
