@@ -297,7 +297,10 @@ function addLiVerbs(program: Command, call: Call, done: (answer: Answer) => void
         '--max-wait <seconds>',
         'with --wait under --machine: answer after this long, ended or not (100)',
       )
-      .addHelpText('after', `\nExample:\n  ${pathOf(command)} --detach --prompt "tidy the inbox" -- -a reviewer`)
+      .addHelpText(
+        'after',
+        `\nExample:\n  ${pathOf(command)} --detach --prompt "tidy the inbox" -- -a reviewer`,
+      )
       .action(async (args, options) =>
         done(await (await import('./li/detach.ts')).detach(call, kind, args, options)),
       );

@@ -83,12 +83,14 @@ async function* live(watched: Watched, screen: () => Screen): AsyncGenerator<Chu
       });
       for (let isDone = false; !isDone && !engine.signal.aborted; ) {
         const of = screen();
-        const frame = frameOf(view(sight, of), of);
-        if (frame !== drawn) yield { to: 'stdout', text: frame };
-        drawn = frame;
+        // Laid out only where a second, the size or what is known is another.
+        const moment = `${of.columns} ${of.rows} ${Math.floor(of.nowMs / 1000)}`;
+        if (moment !== drawn) yield { to: 'stdout', text: frameOf(view(sight, of), of) };
+        drawn = moment;
         isDone = (await Promise.race([looking.then(() => true), sleep(TICK_MS, engine.signal)])) === true;
       }
       await looking;
+      drawn = '';
     }
     isLeft = true;
     // What was seen last stays to be read.

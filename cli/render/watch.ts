@@ -118,11 +118,13 @@ function shortIds(runs: readonly WatchedRun[]): string[] {
   });
 }
 
+/** Of one line; no screen is that wide. */
+const MOST_CHARS = 400;
 const COLOURS = /\u001b\[[0-9;:]*m/g;
 
 /** Of a log that is coloured only the words; all else that could steer a terminal is shown as escapes. */
 function lastLine(logEnd: string): string {
   const lines = logEnd.replace(COLOURS, '').split('\n');
   const line = lines.findLast((each) => each.trim() !== '') ?? '';
-  return printable(line.trim().replaceAll('\t', ' '));
+  return printable(line.trim().slice(0, MOST_CHARS).replaceAll('\t', ' '));
 }
