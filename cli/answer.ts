@@ -4,7 +4,7 @@ import { isEnvironmentFault } from '../shared/environment-fault.ts';
 import { printableBlock } from '../shared/printable.ts';
 import type { Dispatch } from './program.ts';
 import type { Screen } from './render/screen.ts';
-import type { Chunk } from './verb.ts';
+import type { Follow } from './verb.ts';
 
 /** All a call leaves behind: what goes where, and the exit status. */
 export interface Output {
@@ -12,7 +12,7 @@ export interface Output {
   readonly stderr: string;
   readonly exitCode: number;
   /** Shown as it happens, after the above; its return is the exit status. */
-  readonly follow?: () => AsyncGenerator<Chunk, number>;
+  readonly follow?: Follow;
   /** A program that is run after the above; its exit status is this one's. */
   readonly become?: readonly [string, ...string[]];
 }
@@ -67,9 +67,13 @@ export async function humanOutput(
   }
 }
 
-function describe(error: LionError): string {
-  const candidates = error.detail?.candidates;
-  return Array.isArray(candidates) ? `${error.message}:\n  ${candidates.join('\n  ')}` : error.message;
+/** The fault, and what to call next; a list of runs it may be about has lines of its own. */
+function describe({ kind, message, detail }: LionError): string {
+  const candidates = Array.isArray(detail?.candidates) ? detail.candidates : [];
+  if (candidates.length > 0) {
+    return `${message}${kind === 'not_found' ? '; did you mean' : ''}:\n  ${candidates.join('\n  ')}`;
+  }
+  return kind === 'not_found' ? `${message}; see: lion job list` : message;
 }
 
 function environmentOutput(error: Error): Output {

@@ -6,7 +6,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import type { Call, Chunk } from './verb.ts';
+import type { Progress } from './render/progress.ts';
+import type { Screen } from './render/screen.ts';
+import type { Call, Follow, Hold } from './verb.ts';
 
 /** ADR-0106 D8: the environment cannot run the command, nothing was executed. */
 const EX_CONFIG = 78;
@@ -16,18 +18,25 @@ const EX_IOERR = 74;
 type Parts = typeof import('./machine-flag.ts') &
   typeof import('./program.ts') &
   typeof import('./answer.ts') &
-  typeof import('./render/screen.ts');
+  typeof import('./render/screen.ts') &
+  typeof import('./render/progress.ts');
 
 const lifetime = new AbortController();
 let signalled: 'SIGINT' | 'SIGTERM' | null = null;
 /** The program this call became: signals are its own affair. */
 let successor: ChildProcess | null = null;
+/** What the terminal must be brought back from before anything ends this call. */
+let held: Hold | null = null;
+let progress: Progress | null = null;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     if (successor !== null) return void successor.kill(signal);
     // The first one lets what was learned be said; the second does not wait for that.
-    if (signalled !== null) process.exit(exitStatusOf(signal));
+    if (signalled !== null) {
+      letGo();
+      process.exit(exitStatusOf(signal));
+    }
     signalled = signal;
     lifetime.abort();
   });
@@ -45,6 +54,13 @@ async function run(): Promise<number> {
     return EX_CONFIG;
   }
   const { machine, args } = parts.takeMachineFlag(process.argv.slice(2));
+  if (!machine && process.stderr.isTTY === true && process.env.TERM !== 'dumb') {
+    const { stderr } = process;
+    progress = parts.progressLine({
+      write: (text) => stderr.write(text),
+      columns: () => stderr.columns || 80,
+    });
+  }
   const result = await parts
     .dispatch(args, callOf(machine))
     .catch((error: unknown) => ({ kind: 'error' as const, error }));
@@ -54,7 +70,15 @@ async function run(): Promise<number> {
   await write(process.stderr, output.stderr);
   const written = await write(process.stdout, output.stdout);
   if (output.become !== undefined && signalled === null) return await become(output.become);
-  const exitCode = output.follow === undefined ? output.exitCode : await show(output.follow());
+  const screen = (): Screen => parts.screenOf(process.stdout, process.env);
+  const exitCode =
+    output.follow === undefined
+      ? output.exitCode
+      : await show(output.follow, screen).catch(async (error: unknown) => {
+          const fault = await parts.humanOutput({ kind: 'error', error }, screen());
+          await write(process.stderr, fault.stderr);
+          return fault.exitCode;
+        });
   if (signalled !== null && !machine) return exitStatusOf(signalled);
   return written ? exitCode : EX_IOERR;
 }
@@ -66,6 +90,7 @@ async function load(): Promise<Parts | string> {
       ...(await import('./program.ts')),
       ...(await import('./answer.ts')),
       ...(await import('./render/screen.ts')),
+      ...(await import('./render/progress.ts')),
     };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -77,8 +102,10 @@ function callOf(machine: boolean): Call {
     machine,
     signal: lifetime.signal,
     tell: (line) => write(process.stderr, `${line}\n`),
+    progress: (text) => progress?.show(text),
     program: { node: process.execPath, main: join(import.meta.dirname, 'main.js') },
     env: process.env,
+    cwd: ownDirectory,
     async open() {
       const { openEngine } = await import('../shared/engine.ts');
       const { engine, configFault } = await openEngine(process.env, ownDirectory(), lifetime.signal);
@@ -98,12 +125,43 @@ function ownDirectory(): string {
   }
 }
 
-async function show(chunks: AsyncGenerator<Chunk, number>): Promise<number> {
+async function show(follow: Follow, screen: () => Screen): Promise<number> {
+  const chunks = follow(screen);
+  const isShared = process.stdout.isTTY && process.stderr.isTTY;
+  let isWritten = true;
+  let isMidLine = false;
   for (;;) {
-    const next = await chunks.next();
+    const next = await chunks.next(isWritten);
     if (next.done) return next.value;
-    await write(next.value.to === 'stdout' ? process.stdout : process.stderr, next.value.text);
+    const { to, text, holds } = next.value;
+    if (holds !== undefined) hold(holds);
+    // A log whose last line has no end, and what is said of it, are seen on one terminal.
+    const separate = to === 'stderr' && isMidLine && isShared ? '\n' : '';
+    isWritten = await write(to === 'stdout' ? process.stdout : process.stderr, separate + text);
+    if (text !== '') isMidLine = to === 'stdout' && holds === undefined && !text.endsWith('\n');
   }
+}
+
+/** A terminal that was taken is given back before this call stops, and taken again when it goes on. */
+function hold(holds: Hold | null): void {
+  if (held === null && holds !== null) {
+    process.on('SIGTSTP', () => {
+      letGo();
+      process.kill(process.pid, 'SIGSTOP');
+    });
+    process.on('SIGCONT', () => process.stdout.write(held?.enter ?? ''));
+    for (const signal of ['SIGHUP', 'SIGQUIT'] as const) {
+      process.once(signal, () => {
+        letGo();
+        process.kill(process.pid, signal);
+      });
+    }
+  }
+  held = holds;
+}
+
+function letGo(): void {
+  if (held !== null) process.stdout.write(held.leave);
 }
 
 /**
@@ -125,6 +183,7 @@ function become([program, ...args]: readonly [string, ...string[]]): Promise<num
  * not take it; a reader that has had enough (`| head`) needs no words about that.
  */
 function write(stream: NodeJS.WriteStream, text: string): Promise<boolean> {
+  progress?.clear();
   if (text === '') return Promise.resolve(true);
   return new Promise((resolve) => {
     stream.write(text, (error) => resolve(!error));

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Argument, Command, CommanderError } from 'commander';
 import { LionError } from '../shared/contract/errors.ts';
 import type { LiKind } from '../shared/submit/li.ts';
 import { IMPLEMENTATION_VERSION } from '../shared/version.ts';
@@ -19,8 +19,10 @@ export async function dispatch(args: readonly string[], call: Call): Promise<Dis
   const program = buildProgram(call, (answer) => {
     answers.push(answer);
   });
+  let asked = program;
   everyCommand(program, (command) => {
     const keep = (text: string): void => {
+      asked = command;
       texts.push(text);
     };
     command.exitOverride().configureOutput({ writeOut: keep, writeErr: keep });
@@ -28,17 +30,35 @@ export async function dispatch(args: readonly string[], call: Call): Promise<Dis
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
+    if (!(error instanceof CommanderError)) throw await withNearRuns(call, error);
     if (error.exitCode === 0) return { kind: 'text', text: texts.join('') };
-    throw new LionError('invalid_input', usageMessage(error, texts.join('')));
+    throw new LionError('invalid_input', usageMessage(error, texts.join(''), asked));
   }
   const [answer] = answers;
   return answer === undefined ? { kind: 'text', text: texts.join('') } : { kind: 'answer', answer };
 }
 
-function usageMessage(error: CommanderError, text: string): string {
-  if (error.code === 'commander.help') return `a command is missing\n\n${text.trimEnd()}`;
-  return text.replace(/^error: /, '').trimEnd() || error.message;
+/** The fault, and where the cure is; one line. */
+function usageMessage(error: CommanderError, text: string, command: Command): string {
+  const verbs = command.createHelp().visibleCommands(command);
+  const fault =
+    error.code === 'commander.help'
+      ? `a command is missing, one of: ${verbs.map((verb) => verb.name()).join(', ')}`
+      : text.replace(/^error: /, '').replace(/[.\s]+$/, '') || error.message;
+  const words = fault.replace(/\n\(Did you mean (.+)\?\)$/s, '; did you mean $1?').replaceAll('\n', ' ');
+  return `${words}${words.endsWith('?') ? '' : ';'} see: ${pathOf(command)} --help`;
+}
+
+/** An id that nobody has, with those that somebody may have meant. */
+async function withNearRuns(call: Call, error: unknown): Promise<unknown> {
+  const typed = error instanceof LionError && error.kind === 'not_found' ? error.detail?.run_id : null;
+  if (!(error instanceof LionError) || typeof typed !== 'string') return error;
+  const candidates = (await import('./near.ts')).nearRuns(call, typed);
+  return new LionError(error.kind, error.message, { ...error.detail, candidates });
+}
+
+export function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
 function everyCommand(command: Command, visit: (command: Command) => void): void {
@@ -46,7 +66,7 @@ function everyCommand(command: Command, visit: (command: Command) => void): void
   for (const child of command.commands) everyCommand(child, visit);
 }
 
-function buildProgram(call: Call, done: (answer: Answer) => void): Command {
+export function buildProgram(call: Call, done: (answer: Answer) => void): Command {
   const program = new Command('lion')
     .description('Background agent runs, answered from their files alone.')
     .version(IMPLEMENTATION_VERSION)
@@ -54,6 +74,7 @@ function buildProgram(call: Call, done: (answer: Answer) => void): Command {
   program
     .command('handshake')
     .description('which machine contract this build speaks')
+    .addHelpText('after', '\nExample:\n  lion handshake --machine')
     .action(async () => done((await import('./handshake.ts')).handshake(call)));
   addJobVerbs(program.command('job').description('start, look at and end runs'), call, done);
   addNotifyVerbs(program.command('notify').description('notices of ends: look at, send, try'), call, done);
@@ -65,7 +86,23 @@ function buildProgram(call: Call, done: (answer: Answer) => void): Command {
     .addHelpText('after', '\nExample:\n  lion doctor')
     .action(async () => done(await (await import('./doctor.ts')).doctor(call)));
   addHookVerbs(program.command('hook').description('what a run calls about itself'), call, done);
+  addCompletionVerbs(program, call, done);
   return program;
+}
+
+function addCompletionVerbs(program: Command, call: Call, done: (answer: Answer) => void): void {
+  program
+    .command('completion')
+    .description('a script that lets a shell complete verbs, options and run ids')
+    .addArgument(new Argument('<shell>', 'which shell').choices(['bash', 'zsh', 'fish']))
+    .addHelpText('after', '\nExample:\n  eval "$(lion completion bash)"')
+    .action(async (shell) => done((await import('./completion.ts')).completion(shell)));
+  program
+    .command('complete', { hidden: true })
+    .description('what may stand in the place of the last word')
+    .argument('[word...]', 'of a command line, after a --')
+    .addHelpText('after', '\nExample:\n  lion complete -- job st')
+    .action(async (words) => done((await import('./completion.ts')).complete(call, program, words)));
 }
 
 function addJobVerbs(job: Command, call: Call, done: (answer: Answer) => void): void {
@@ -128,8 +165,21 @@ Example:
     .description("the end of a run's log, and its artifacts")
     .argument('<run>', 'its id')
     .option('--tail-chars <n>', 'characters from the end (20000)')
-    .addHelpText('after', '\nExample:\n  lion job output 97f334 --tail-chars 2000')
+    .option('--follow', 'stay, show it as it grows, and exit by the outcome')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  lion job output 97f334 --tail-chars 2000\n  lion job output 97f334 --follow',
+    )
     .action(async (run, options) => done(await (await import('./job/output.ts')).output(call, run, options)));
+  job
+    .command('watch')
+    .description('runs as they are now, again and again; into a pipe a line for each change')
+    .argument('[run...]', 'ids (all open runs)')
+    .addHelpText(
+      'after',
+      '\nWith ids it ends with them, exit status as lion job wait.\n\nExample:\n  lion job watch',
+    )
+    .action(async (runs) => done(await (await import('./job/watch.ts')).watch(call, runs)));
   withSubmitOptions(job.command('submit'))
     .description('start a command as a run')
     .argument('[command...]', 'after a --')
@@ -252,7 +302,10 @@ function addLiVerbs(program: Command, call: Call, done: (answer: Answer) => void
         '--max-wait <seconds>',
         'with --wait under --machine: answer after this long, ended or not (100)',
       )
-      .addHelpText('after', `\nExample:\n  lion ${kind} --detach --prompt "tidy the inbox" -- -a reviewer`)
+      .addHelpText(
+        'after',
+        `\nExample:\n  ${pathOf(command)} --detach --prompt "tidy the inbox" -- -a reviewer`,
+      )
       .action(async (args, options) =>
         done(await (await import('./li/detach.ts')).detach(call, kind, args, options)),
       );

@@ -9,6 +9,7 @@ import type { ProcessGroups } from '../../shared/process/groups.ts';
 import { loadProcessGroups } from '../../shared/process/load.ts';
 import { resolveRunId } from '../../shared/store/run-id.ts';
 import type { Answer, Call } from '../verb.ts';
+import { nearWords } from './wait.ts';
 
 export interface KillOptions {
   readonly signal?: string;
@@ -26,6 +27,7 @@ export async function kill(call: Call, id: string, options: KillOptions): Promis
   const groups = await processGroups();
   const engine = await call.open();
   const runId = resolveRunId(engine.home, id);
+  call.progress(`waiting for all of it to be gone, ${graceMs / 1000} s at most`);
   const result = await killRun(engine, groups, runId, {
     signal: number,
     graceMs,
@@ -33,7 +35,10 @@ export async function kill(call: Call, id: string, options: KillOptions): Promis
   });
   return {
     data: killData(runId, signal, result),
-    human: () => render(runId, signal, result, options.force ?? false),
+    human: async () => {
+      const near = result.reasonCode === 'no_such_job' ? await nearWords(call, runId) : '';
+      return render(runId, signal, result, options.force ?? false, near);
+    },
     exitCode: result.killed && result.reasonCode === 'signalled' ? 0 : 1,
   };
 }
@@ -70,8 +75,8 @@ function graceOf(text: string | undefined): number {
   );
 }
 
-function render(runId: string, signal: string, result: KillResult, force: boolean): string {
-  const lines = [`${runId}  ${headline(signal, result)}`];
+function render(runId: string, signal: string, result: KillResult, force: boolean, near: string): string {
+  const lines = [`${runId}  ${headline(signal, result)}${near}`];
   if (result.alreadyEnded) lines.push('  it had its end before; that end stands');
   if (result.remaining.length > 0) {
     lines.push(`  still alive: ${result.remaining.join(', ')}${force ? '' : '; --force ends them'}`);

@@ -31,6 +31,7 @@ async function listPage(call: Call, options: ListOptions): Promise<Answer> {
   const engine = await call.open();
   const { filter, afterRunId } = placeOf(engine, options);
   const request = { limit, filter, afterRunId, useIndex: options.index };
+  call.progress('looking through the runs');
   const { rows, truncated, index } = await listRuns(engine, request);
   const last = rows.at(-1);
   const cursor =
@@ -60,6 +61,7 @@ async function countAll(call: Call, options: ListOptions): Promise<Answer> {
   }
   const engine = await call.open();
   const filter = filterOf(options, engine.now());
+  call.progress('counting the runs');
   const { counts, index } = await countRuns(engine, { filter, useIndex: options.index });
   return {
     data: { counts: { ...counts }, index: { ...index } },

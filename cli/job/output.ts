@@ -8,13 +8,20 @@ import { printable, printableBlock } from '../../shared/printable.ts';
 import { ONE_RUN_BOUNDS, recordOf, statusOf } from '../../shared/run/status.ts';
 import { resolveRunId } from '../../shared/store/run-id.ts';
 import type { Answer, Call } from '../verb.ts';
+import { followLog } from './follow.ts';
 
 /** `lion job output RUN` (ADR-0106 D6, D7): the end of its log, and its artifacts. */
 export async function output(
   call: Call,
   id: string,
-  options: { readonly tailChars?: string },
+  options: { readonly tailChars?: string; readonly follow?: boolean },
 ): Promise<Answer> {
+  if (options.follow && call.machine) {
+    throw new LionError(
+      'invalid_input',
+      '--follow is for people; for a program: lion job wait RUN --machine, then lion job output RUN --machine',
+    );
+  }
   const tailChars = tailOf(options.tailChars);
   const engine = await call.open();
   const runId = resolveRunId(engine.home, id);
@@ -25,6 +32,13 @@ export async function output(
   });
   const error = recordError(found);
   if (error !== null) throw error;
+  if (options.follow) {
+    const named = recordOf(found).get('log');
+    const log = typeof named === 'string' && named !== '' ? named : null;
+    const greets = !found.derived.terminal;
+    const request = { runId, log, lastChars: tailChars, greets, needsReader: true };
+    return { data: {}, human: () => '', follow: () => followLog(engine, request) };
+  }
   const console = readConsole(recordOf(found).get('log'), tailChars);
   const artifacts = listArtifacts(engine, runId);
   const { status, terminal, outcome, reasonCode } = found.derived;

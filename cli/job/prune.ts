@@ -29,8 +29,9 @@ export async function prune(call: Call, options: PruneOptions): Promise<Answer> 
   if (!dryRun) await requireLock();
   const engine = await call.open();
   const names = listRunNames(engine.home.jobsDir);
-  const onProgress = call.machine ? {} : { onProgress: tellEachSecond(call) };
-  const request = { rule, dryRun, lockWaitMs: LOCK_WAIT_MS, signal: call.signal, ...onProgress };
+  const onProgress = ({ doing, done, of }: Progress): void =>
+    call.progress(`${doing === 'measuring' ? 'measuring the store' : 'going through it'}: ${done} of ${of}`);
+  const request = { rule, dryRun, lockWaitMs: LOCK_WAIT_MS, signal: call.signal, onProgress };
   const pruned = await pruneRuns(engine, names, request);
   return {
     data: {
@@ -82,17 +83,6 @@ function numberOf(text: string): number {
 
 function refusal(message: string): LionError {
   return new LionError('invalid_input', message);
-}
-
-const TELL_EVERY_MS = 1_000;
-
-function tellEachSecond(call: Call): (progress: Progress) => void {
-  let toldMs = performance.now();
-  return ({ doing, done, of }) => {
-    if (performance.now() - toldMs < TELL_EVERY_MS) return;
-    toldMs = performance.now();
-    void call.tell(`${doing === 'measuring' ? 'measuring the store' : 'going through it'}: ${done} of ${of}`);
-  };
 }
 
 function bytesOf({ removed }: Pruned): number {

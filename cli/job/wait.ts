@@ -29,10 +29,13 @@ export async function wait(call: Call, ids: readonly string[], options: WaitOpti
     any: options.any ?? false,
   };
   const unbounded = !call.machine && options.maxWait === undefined;
+  call.progress(
+    `waiting for ${ids.length === 1 ? 'it' : `${ids.length} runs`} to end; Ctrl-C leaves it at that`,
+  );
   const result = await waitThrough(engine, request, unbounded);
   return {
     data: waitData(engine, result, maxWait, poll),
-    human: () => result.entries.map(render).join(''),
+    human: async () => (await Promise.all(result.entries.map((entry) => waitLine(call, entry)))).join(''),
     exitCode: exitCodeOf(result, request.any),
   };
 }
@@ -62,7 +65,7 @@ function clamp(name: string, text: string | undefined, bounds: typeof MAX_WAIT_S
 }
 
 /** Design 10: 0 all succeeded, 1 ended otherwise, 2 bad id, 3 window closed, 4 stopped or unresolved. */
-function exitCodeOf({ entries, timedOut }: WaitResult, any: boolean): number {
+export function exitCodeOf({ entries, timedOut }: WaitResult, any: boolean): number {
   const ended = entries.filter((entry) => entry.bucket === 'terminal');
   const allSucceeded = ended.every((entry) => entry.status?.derived.outcome === 'succeeded');
   if (entries.some((entry) => entry.error !== null)) return 2;
@@ -72,15 +75,22 @@ function exitCodeOf({ entries, timedOut }: WaitResult, any: boolean): number {
   return allSucceeded ? 0 : 1;
 }
 
-function render(entry: WaitEntry): string {
+export async function waitLine(call: Call, entry: WaitEntry): Promise<string> {
   const { status, error } = entry;
-  if (error !== null || status === null)
-    return `${printable(String(entry.id))}  ${error?.kind}: ${printable(error?.message)}\n`;
+  if (error !== null || status === null) {
+    const near = error?.kind === 'not_found' ? await nearWords(call, String(entry.id)) : '';
+    return `${printable(String(entry.id))}  ${error?.kind}: ${printable(error?.message)}${near}\n`;
+  }
   const words = [printable(status.runId), printable(status.derived.status)];
   words.push(entry.bucket === 'terminal' ? printable(status.derived.outcome) : BUCKET_WORDS[entry.bucket]);
   if (status.derived.terminal) words.push(printable(status.derived.reasonCode));
   if (status.refusal !== null) words.push(`(${status.refusal.code})`);
   return `${words.filter(Boolean).join('  ')}\n`;
+}
+
+export async function nearWords(call: Call, id: string): Promise<string> {
+  const near = (await import('../near.ts')).nearRuns(call, id);
+  return near.length === 0 ? '; see: lion job list' : `; did you mean ${near.map(printable).join(', ')}?`;
 }
 
 const BUCKET_WORDS: Readonly<Record<WaitEntry['bucket'], string>> = {

@@ -41,7 +41,7 @@ export function runTable(
   return truncated ? `${text}More than ${limit}: see them with --limit N.\n` : text;
 }
 
-function colourOf(row: Row | undefined): 'green' | 'red' | 'yellow' | 'dim' {
+export function colourOf(row: Row | undefined): 'green' | 'red' | 'yellow' | 'dim' {
   switch (row?.outcome) {
     case 'succeeded':
       return 'green';

@@ -2,6 +2,8 @@
 export interface Screen {
   /** Columns, or null for a pipe or file, where nothing is cut. */
   readonly columns: number | null;
+  /** Lines, or null where there is no end of them. */
+  readonly rows: number | null;
   readonly colour: boolean;
   readonly nowMs: number;
 }
@@ -13,6 +15,7 @@ export function screenOf(
   const terminal = stream.isTTY === true;
   return {
     columns: terminal ? stream.columns || 80 : null,
+    rows: terminal ? stream.rows || 24 : null,
     colour: terminal && !env.NO_COLOR && env.TERM !== 'dumb',
     nowMs: Date.now(),
   };

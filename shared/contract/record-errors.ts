@@ -10,7 +10,7 @@ export function recordError(status: RunStatus): LionError | null {
 export function recordRefusal(runId: string, read: Exclude<RecordRead, { state: 'ok' }>): LionError {
   switch (read.state) {
     case 'absent':
-      return new LionError('not_found', `no job with id ${runId}`);
+      return new LionError('not_found', `no job with id ${runId}`, { run_id: runId });
     case 'unreadable':
       return new LionError('unavailable', `the record of ${runId} cannot be read: ${read.why}`, {
         record_state: read.state,

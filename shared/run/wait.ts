@@ -48,7 +48,7 @@ export async function waitForRuns(engine: Engine, request: WaitRequest): Promise
   const wake = watchRuns(request.ids.flatMap((id) => runDirFor(engine, id)));
   let waited = false;
   try {
-    let entries = await observeAll(engine, request.ids, seenAlive);
+    let entries = await observeRuns(engine, request.ids, seenAlive);
     while (!engine.signal.aborted && remainingMs() > 0) {
       const settled = isSettled(entries, request.any);
       if (settled && (waited || !hasStopped(entries))) break;
@@ -56,7 +56,7 @@ export async function waitForRuns(engine: Engine, request: WaitRequest): Promise
       // The floor is a floor: a change does not cut it short, as it does a wait for an end.
       await (settled ? sleep(pauseMs, engine.signal) : wake.next(pauseMs, engine.signal));
       waited = true;
-      entries = await observeAll(engine, request.ids, seenAlive);
+      entries = await observeRuns(engine, request.ids, seenAlive);
     }
     const pending = entries.some((entry) => entry.bucket === 'pending');
     return { entries, timedOut: pending && !isAnyDone(entries, request) };
@@ -80,7 +80,8 @@ function hasStopped(entries: readonly WaitEntry[]): boolean {
   );
 }
 
-async function observeAll(
+/** One look at each run, without waiting; `seenAlive` is kept from look to look. */
+export async function observeRuns(
   engine: Engine,
   ids: readonly unknown[],
   seenAlive: Set<string>,

@@ -9,6 +9,7 @@ import { DELIVERIES } from '../support/notices-of-all-sorts.ts';
 import { whyNoMountNamespace } from '../support/privileges.ts';
 import { startPythonWriter } from '../support/python-writer.ts';
 import { jsonObject, layEnded, layLive, secondsAgo } from '../support/runs-of-all-sorts.ts';
+import { lionOnTerminal } from '../support/terminal.ts';
 import type { World } from '../support/world.ts';
 
 const HOUR_S = 3_600;
@@ -170,7 +171,7 @@ Nothing was removed; --yes does it.
     },
   );
 
-  it('tells a person how far it is when it takes over a second, and a program nothing', async () => {
+  it('tells on a terminal how far it is when it takes over a second, and nowhere else', async () => {
     await inWorld(async (world) => {
       const writer = await startPythonWriter();
       world.onDispose(writer.stop);
@@ -179,7 +180,9 @@ Nothing was removed; --yes does it.
       const args = ['job', 'prune', '--keep', '0', '--yes'];
       const { stderr } = await runLion(['--machine', ...args], world);
       expect(stderr).toBe('');
-      expect((await runLion(args, world)).stderr).toMatch(/^(going through it: [12] of 2\n){1,2}$/);
+      expect((await runLion(args, world)).stderr).toBe('');
+      const { screen } = await lionOnTerminal(world, args, { errorsToo: true });
+      expect(screen).toMatch(/^(\r\u001b\[Kgoing through it: [12] of 2 \(\ds\))+\r\u001b\[KRemoved /);
     });
   });
 
