@@ -3,10 +3,11 @@ import { LionError } from '../../shared/contract/errors.ts';
 import { homeOf } from '../../shared/store/home.ts';
 import { renderDryRun, renderService } from '../render/service.ts';
 import { carryOut } from '../service/carry-out.ts';
-import { type Control, type Manager, openManager } from '../service/manager.ts';
+import { openManager } from '../service/manager.ts';
 import { lastWord } from '../service/own-log.ts';
 import { type Plan, stepData } from '../service/plan.ts';
 import { commandRunner } from '../service/run-command.ts';
+import type { Control, Manager } from '../service/service.ts';
 import type { Answer, Call } from '../verb.ts';
 
 interface DryRun {

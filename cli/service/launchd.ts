@@ -3,9 +3,9 @@ import { LionError } from '../../shared/contract/errors.ts';
 import { printable } from '../../shared/printable.ts';
 import { installedDefinition, notInstalled, templateText } from './definition.ts';
 import { isDisabledIn, pidIn } from './launchd-state.ts';
-import type { Control, Manager, Place } from './manager.ts';
 import { type Command, commandText, type Plan, type Step } from './plan.ts';
 import { renderPlist } from './plist.ts';
+import type { Control, Manager, Place } from './service.ts';
 import { captureValues } from './values.ts';
 
 const LABEL = 'io.liond';
