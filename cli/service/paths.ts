@@ -73,11 +73,13 @@ const SYSTEM_DIRECTORIES = ['/usr/local/bin', '/usr/bin', '/bin'];
  * node (a script that begins with `env node` needs it) and the system's own.
  */
 export function servicePath(path: string | undefined, node: string): string {
-  const lasting = directoriesOf(path).filter(
-    (dir) => !isTemporary(`${dir}/`) && !/\/node_modules\/\.bin$|\/node-gyp-bin$/.test(dir),
-  );
+  const lasting = directoriesOf(path).filter((dir) => !OF_THIS_SHELL.test(`${dir}/`));
   return [...new Set([...lasting, dirname(node), ...SYSTEM_DIRECTORIES])].join(':');
 }
+
+/** Of a version manager's session, and of `npm run` and `npx`. */
+const OF_THIS_SHELL =
+  /^\/run\/user\/|\/fnm_multishells\/|\/_npx\/|\/node_modules\/\.bin\/$|\/node-gyp-bin\/$/;
 
 /** A relative directory means another one for a service. */
 function directoriesOf(path: string | undefined): string[] {

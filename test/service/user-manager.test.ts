@@ -1,11 +1,22 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { renderUnit } from '../../cli/service/unit.ts';
 import { inWorld } from '../support/in-world.ts';
 import { LION_MAIN, runLion } from '../support/lion.ts';
 import { ask, askData } from '../support/machine.ts';
 import { makeNotifier } from '../support/stand-ins.ts';
 import { type SubmittedRun, submitCommand } from '../support/submitted.ts';
+import { LIOND_MAIN } from '../support/supervisor.ts';
 import { startUserManager, type UserManager, whyNoUserManager } from '../support/user-manager.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { World } from '../support/world.ts';
@@ -116,10 +127,8 @@ describe.skipIf(why !== null)(`under a real user manager (${why ?? 'here'})`, ()
         },
         30_000,
       );
-      const group = readFileSync('/proc/self/cgroup', 'utf8');
-      expect(group).not.toBe(
-        manager.run('cat', `/proc/${await pidOfRun(world, manager, listed.run_id)}/cgroup`),
-      );
+      // It is in the control group of the service, where a stop by the group would find it.
+      expect(manager.run('cat', `/proc/${pidOfRun(world, listed.run_id)}/cgroup`)).toMatch(/liond\.service/);
       const bothLive = async (): Promise<void> => {
         for (const id of [own.runId, listed.run_id])
           expect((await askData(world, ['job', 'status', id], manager.call)).status).toBe('running');
@@ -176,7 +185,6 @@ describe.skipIf(why !== null)(`under a real user manager (${why ?? 'here'})`, ()
 
   it('a second supervisor (75) is no reason to restart: install names the other and takes everything back', async () => {
     await withManager(async ({ world, manager, daemon, unit }) => {
-      manager.systemctl('set-environment', 'X=1');
       manager.run(
         'systemd-run',
         '--user',
@@ -219,7 +227,7 @@ describe.skipIf(why !== null)(`under a real user manager (${why ?? 'here'})`, ()
         world,
         ['sleep', '600'],
         ['--notify-command', '["only-on-my-path", "{run_id}"]'],
-        manager.call,
+        call,
       );
       killGroup(manager, run.pid);
       await waitUntil('the notice', () => notifier.calls().length === 1, 30_000);
@@ -235,8 +243,8 @@ describe.skipIf(why !== null)(`under a real user manager (${why ?? 'here'})`, ()
   });
 
   it('paths with everything that systemd reads otherwise come through as they are', async () => {
-    await withManager(async ({ world, manager }) => {
-      const odd = join(world.root, `a %h $HOME \${X} "q" 'p' \\x20 é`);
+    await withManager(async ({ world, manager, unit }) => {
+      const odd = join(world.root, `a %h $HOME \${X} "q" 'p' \\x20 ; é`);
       mkdirSync(odd);
       const env = { ...world.env, LIONAGI_HOME: odd, PATH: `${odd}:/usr/bin:/bin` };
       const { pid } = await askData(world, ['daemon', 'install'], { ...manager.call, env });
@@ -244,6 +252,17 @@ describe.skipIf(why !== null)(`under a real user manager (${why ?? 'here'})`, ()
       expect(told).toContain(`LIONAGI_HOME=${odd}`);
       expect(told).toContain(`PATH=${odd}:/usr/bin:/bin:/usr/local/bin`);
       expect(existsSync(join(odd, 'mcp', 'liond', 'health.json'))).toBe(true);
+
+      const [node, script] = [join(odd, 'node'), join(odd, '$main $$.js')];
+      symlinkSync(process.execPath, node);
+      symlinkSync(LIOND_MAIN, script);
+      const template = readFileSync(new URL('../../systemd/liond.service', import.meta.url), 'utf8');
+      const values = { node, script, env: { HOME: world.home, LIONAGI_HOME: odd } };
+      writeFileSync(unit, renderUnit(template, values, { systemd: 252, lingerIsOurs: false }));
+      manager.systemctl('daemon-reload');
+      manager.systemctl('restart', 'liond.service');
+      const argv = manager.run('cat', `/proc/${pidOf(manager)}/cmdline`).split('\0');
+      expect(argv[1]).toBe(script);
     });
   });
 
@@ -278,8 +297,6 @@ function killGroup(manager: UserManager, pid: number): void {
   manager.run('kill', '-KILL', '--', `-${pid}`);
 }
 
-async function pidOfRun(world: World, manager: UserManager, runId: string): Promise<number> {
-  const { record } = { record: JSON.parse(readFileSync(join(world.jobs, runId, 'job.json'), 'utf8')) };
-  expect(manager.isThere(record.pid)).toBe(true);
-  return record.pid;
+function pidOfRun(world: World, runId: string): number {
+  return JSON.parse(readFileSync(join(world.jobs, runId, 'job.json'), 'utf8')).pid;
 }

@@ -77,10 +77,11 @@ export async function startUserManager(world: World): Promise<UserManager> {
     await gone;
     await waitUntil('the control groups to be empty', () => removed(group));
   });
-  const inside = await waitUntil('the namespace', () =>
-    Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim()),
+  const inside = await waitUntil(
+    'the namespace',
+    () => readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim() || null,
   );
-  const through = ['nsenter', '-t', String(inside), '-m', '-p', `--wd=${world.cwd}`];
+  const through = ['nsenter', '-t', inside, '-m', '-p', `--wd=${world.cwd}`];
   const run = (...command: readonly string[]): string => {
     const [program = '', ...args] = [...through, ...command];
     return execFileSync(program, args, {
@@ -90,17 +91,18 @@ export async function startUserManager(world: World): Promise<UserManager> {
     });
   };
   const systemctl = (...args: readonly string[]): string => run('systemctl', '--user', ...args).trimEnd();
-  await waitUntil(
-    `the user manager to run: ${said}`,
-    () => {
-      try {
-        return systemctl('is-system-running') === 'running';
-      } catch {
-        return false;
-      }
-    },
-    30_000,
-  );
+  let last = '';
+  const isUp = (): boolean => {
+    try {
+      last = systemctl('is-system-running');
+    } catch (error) {
+      last = String(error);
+    }
+    return last === 'running';
+  };
+  await waitUntil('the user manager to run', isUp, 10_000).catch((error) => {
+    throw new Error(`${error.message}; ${last}; ${said}`);
+  });
   return {
     call: { through },
     run,
