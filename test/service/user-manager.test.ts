@@ -253,7 +253,10 @@ describe.skipIf(why !== null)(`under a real user manager (${why ?? 'here'})`, ()
       expect(told).toContain(`PATH=${odd}:/usr/bin:/bin:/usr/local/bin`);
       expect(existsSync(join(odd, 'mcp', 'liond', 'health.json'))).toBe(true);
 
-      const [node, script] = [join(odd, 'node'), join(odd, '$main $$.js')];
+      // Of a program's path systemd takes no quotes and no backslash, however they are written.
+      const place = join(world.root, 'b %h $HOME ${X} ; é');
+      mkdirSync(place);
+      const [node, script] = [join(place, 'node'), join(odd, '$main $$.js')];
       symlinkSync(process.execPath, node);
       symlinkSync(LIOND_MAIN, script);
       const template = readFileSync(new URL('../../systemd/liond.service', import.meta.url), 'utf8');
