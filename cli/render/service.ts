@@ -13,7 +13,7 @@ export interface ServiceView {
 
 const HEADLINES: Readonly<Record<Plan['result'], string>> = {
   installed: 'liond is installed as a service and runs',
-  healed: 'the service of liond was not as it should be; it is set right and runs',
+  healed: 'the service of liond is brought up to date and runs',
   unchanged: 'nothing changed',
   uninstalled: 'the service of liond is gone',
   started: 'liond is started',

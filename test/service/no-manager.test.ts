@@ -5,6 +5,8 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -123,6 +125,20 @@ describe.skipIf(whyNoUserManager() !== null)('what is not ours (needs root and s
         expect(error?.message).toMatch(/was not written by lion daemon install.*move it away/);
       }
       expect(readFileSync(unit, 'utf8')).toBe('[Service]\nExecStart=/bin/true\n');
+      rmSync(unit);
+      // As systemctl mask does.
+      symlinkSync('/dev/null', unit);
+      expect((await ask(world, ['daemon', 'install'], manager.call)).error?.kind).toBe('conflict');
+      expect(readlinkSync(unit)).toBe('/dev/null');
+      rmSync(unit);
+      mkdirSync(`${unit}.d`);
+      writeFileSync(join(`${unit}.d`, 'mine.conf'), '[Service]\nEnvironment=MINE=1\n');
+      const { data } = await ask(world, ['daemon', 'install'], manager.call);
+      expect(manager.run('cat', `/proc/${data.pid}/environ`)).toContain('MINE=1');
+      expect((await ask(world, ['daemon', 'uninstall'], manager.call)).data.notes.join()).toMatch(
+        /your own changes in .*stay/,
+      );
+      expect(readdirSync(`${unit}.d`)).toEqual(['mine.conf']);
     });
   });
 

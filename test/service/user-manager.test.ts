@@ -254,7 +254,7 @@ describe.skipIf(why !== null)(`under a real user manager (${why ?? 'here'})`, ()
       expect(existsSync(join(odd, 'mcp', 'liond', 'health.json'))).toBe(true);
 
       // Of a program's path systemd takes no quotes and no backslash, however they are written.
-      const place = join(world.root, 'b %h $HOME ${X} ; é');
+      const place = join(world.root, `b %h $HOME \${X} ; é`);
       mkdirSync(place);
       const [node, script] = [join(place, 'node'), join(odd, '$main $$.js')];
       symlinkSync(process.execPath, node);
