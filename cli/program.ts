@@ -261,7 +261,7 @@ Exit status (without --machine):
   0  it runs and does without nothing      1  it does not run, or is degraded
 
 Example:
-  lion daemon status || journalctl --user -u liond`,
+  lion daemon status || lion daemon logs`,
     )
     .action(async () => done(await (await import('./daemon/status.ts')).daemonStatus(call)));
   daemon
@@ -279,6 +279,38 @@ Example:
   lion daemon run`,
     )
     .action(async () => done((await import('./daemon/run.ts')).daemonRun(call)));
+  daemon
+    .command('install')
+    .description(
+      'the supervisor as a service of this user (systemd or launchd), or what is stale of it set right',
+    )
+    .option('--linger', 'let it run from boot on and after log-out (systemd: loginctl enable-linger)')
+    .option('--dry-run', 'only say what would be done: every file and command')
+    .addHelpText('after', '\nExample:\n  lion daemon install --dry-run')
+    .action(async (options) =>
+      done(await (await import('./daemon/service.ts')).daemonInstall(call, options)),
+    );
+  daemon
+    .command('uninstall')
+    .description('take back what install did; the store and all runs stay')
+    .option('--dry-run', 'only say what would be done')
+    .addHelpText('after', '\nExample:\n  lion daemon uninstall')
+    .action(async (options) =>
+      done(await (await import('./daemon/service.ts')).daemonUninstall(call, options)),
+    );
+  for (const control of ['start', 'stop', 'restart'] as const)
+    daemon
+      .command(control)
+      .description(`${control} the installed service; runs go on`)
+      .addHelpText('after', `\nExample:\n  lion daemon ${control}`)
+      .action(async () => done(await (await import('./daemon/service.ts')).daemonControl(call, control)));
+  daemon
+    .command('logs')
+    .description("the end of the supervisor's own log")
+    .option('--lines <n>', 'so many lines (50)')
+    .option('--follow', 'stay, and show what is added')
+    .addHelpText('after', '\nExample:\n  lion daemon logs --lines 100 --follow')
+    .action(async (options) => done((await import('./daemon/logs.ts')).daemonLogs(call, options)));
 }
 
 function addLiVerbs(program: Command, call: Call, done: (answer: Answer) => void): void {
