@@ -67,12 +67,13 @@ export async function humanOutput(
   }
 }
 
-/** The fault, and what to call next; a list of runs it may be about has lines of its own. */
+/** The fault, and what to call next; runs it may be about, and a help, have lines of their own. */
 function describe({ kind, message, detail }: LionError): string {
   const candidates = Array.isArray(detail?.candidates) ? detail.candidates : [];
   if (candidates.length > 0) {
     return `${message}${kind === 'not_found' ? '; did you mean' : ''}:\n  ${candidates.join('\n  ')}`;
   }
+  if (typeof detail?.help === 'string') return `${message}\n\n${detail.help}`;
   return kind === 'not_found' ? `${message}; see: lion job list` : message;
 }
 

@@ -32,7 +32,9 @@ export async function dispatch(args: readonly string[], call: Call): Promise<Dis
   } catch (error) {
     if (!(error instanceof CommanderError)) throw await withNearRuns(call, error);
     if (error.exitCode === 0) return { kind: 'text', text: texts.join('') };
-    throw new LionError('invalid_input', usageMessage(error, texts.join(''), asked));
+    // Who names no verb does not know them yet.
+    const help = error.code === 'commander.help' && !call.machine ? { help: texts.join('').trimEnd() } : null;
+    throw new LionError('invalid_input', usageMessage(error, texts.join(''), asked), help);
   }
   const [answer] = answers;
   return answer === undefined ? { kind: 'text', text: texts.join('') } : { kind: 'answer', answer };

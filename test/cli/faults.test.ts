@@ -87,13 +87,19 @@ describe('every verb', () => {
 });
 
 describe('a command line that is none', () => {
-  it('a group by itself names its verbs', async () => {
+  it('a group by itself names its verbs, for a person with what they do', async () => {
     await inWorld(async (world) => {
       for (const group of GROUPS) {
         const run = await runLion(wordsOf(group), world);
-        expectFault(run, pathOf(group));
+        const [fault, ...help] = run.stderr.split(/(?<=\n)/);
+        expectFault({ ...run, stderr: fault ?? '' }, pathOf(group));
+        expect(help.join('')).toMatch(/^\nUsage: lion .*\n/);
+        const { error } = await ask(world, wordsOf(group));
+        expect(error?.message).toMatch(/^.+$/);
         for (const verb of group.createHelp().visibleCommands(group)) {
-          expect(run.stderr).toContain(verb.name());
+          expect(fault).toContain(verb.name());
+          expect(help.join('').replaceAll(/\s+/g, ' ')).toContain(verb.description());
+          expect(error?.message).toContain(verb.name());
         }
       }
     });
