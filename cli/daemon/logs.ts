@@ -35,27 +35,34 @@ export function daemonLogs(
   return { data: { file, lines }, human: () => lines.map((line) => `${printable(line)}\n`).join('') };
 }
 
-/** Also from the file before, where a new one has begun. */
 function linesOf(file: string, count: number): string[] | null {
   const lines = lastLines(file, count);
-  if (lines !== null && lines.length >= count) return lines;
-  const older = lastLines(`${file}.1`, count - (lines?.length ?? 0));
+  const older = olderLines(file, count - (lines?.length ?? 0));
   return lines === null && older === null ? null : [...(older ?? []), ...(lines ?? [])];
 }
 
+/** From the file before, where a new one has begun. */
+function olderLines(file: string, count: number): string[] | null {
+  return count === 0 ? [] : lastLines(`${file}.1`, count);
+}
+
 async function* follow(call: Call, file: string, count: number): AsyncGenerator<Chunk, number> {
-  const before = linesOf(file, count) ?? [];
   const tail = new LogTail(file);
   try {
-    for (const line of before) yield { to: 'stdout', text: `${printable(line)}\n` };
+    const last = tail.newLines().slice(-count);
+    for (const line of [...(olderLines(file, count - last.length) ?? []), ...last]) yield shown(line);
     while (!call.signal.aborted) {
-      for (const line of tail.newLines()) yield { to: 'stdout', text: `${printable(line)}\n` };
+      for (const line of tail.newLines()) yield shown(line);
       await sleep(LOOK_INTERVAL_MS, call.signal);
     }
   } finally {
     tail.close();
   }
   return 0;
+}
+
+function shown(line: string): Chunk {
+  return { to: 'stdout', text: `${printable(line)}\n` };
 }
 
 function countOf(text: string | undefined): number {

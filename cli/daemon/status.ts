@@ -1,6 +1,8 @@
 import { lookAtSupervisor } from '../../shared/daemon/look-at-supervisor.ts';
 import { INDEX_VERSION, IMPLEMENTATION_VERSION as VERSION } from '../../shared/version.ts';
 import { renderDaemon } from '../render/daemon.ts';
+import { lingers } from '../service/linger.ts';
+import { userName } from '../service/user-name.ts';
 import type { Answer, Call } from '../verb.ts';
 
 /** `lion daemon status`: from the supervisor's files alone, so it answers for one that hangs. */
@@ -15,6 +17,7 @@ export async function daemonStatus(call: Call): Promise<Answer> {
     cli_version: VERSION,
     cli_index_version: INDEX_VERSION,
     restart_needed: condition.restartNeeded,
+    linger: lingers(userName(call.env)),
     degraded: condition.degraded.map(({ code, cause, cure }) => ({ code, cause, cure })),
     health: condition.health,
   };

@@ -10,6 +10,7 @@ export interface DaemonView {
   readonly pid: number | null;
   readonly version: string | null;
   readonly started_at: string | null;
+  readonly linger: boolean | null;
 }
 
 /** Where nothing tells how wide the reader's screen is. */
@@ -44,6 +45,7 @@ function figuresOf(screen: Screen, view: DaemonView, health: Health | null): [st
   if (view.version !== null) lines.push(['version', printable(view.version)]);
   if (view.started_at !== null)
     lines.push(['since', `${printable(view.started_at)} (${ago(view.started_at)})`]);
+  if (view.linger === false) lines.push(['lingering', 'off: a service stops with the last session']);
   if (health === null) return lines;
   const { sweeps, notices } = health;
   return [

@@ -4,16 +4,23 @@ import { errnoOf } from '../../shared/errno.ts';
 
 const MAX_READ_BYTES = 1024 * 1024;
 
-/** Whole lines that are added to a log from now on, also when its path leads to a new file or was cut short. */
+/**
+ * Whole lines of a log, first those of its end (of the last MAX_READ_BYTES), then those that are added, also when
+ * its path leads to a new file or was cut short.
+ */
 export class LogTail {
   #fd: number | null = null;
   #at = 0;
   #decoder = new StringDecoder('utf8');
   #begun = '';
+  /** What comes next may be the rest of a line, which is left out. */
+  #inLine = false;
 
   constructor(readonly path: string) {
     this.#open();
-    if (this.#fd !== null) this.#at = fstatSync(this.#fd).size;
+    if (this.#fd === null) return;
+    this.#at = Math.max(0, fstatSync(this.#fd).size - MAX_READ_BYTES);
+    this.#inLine = this.#at > 0;
   }
 
   newLines(): string[] {
@@ -49,6 +56,7 @@ export class LogTail {
     this.#at += got;
     const lines = (this.#begun + this.#decoder.write(bytes.subarray(0, got))).split('\n');
     this.#begun = lines.pop() ?? '';
+    if (this.#inLine && lines.shift() !== undefined) this.#inLine = false;
     return lines;
   }
 

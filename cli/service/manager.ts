@@ -1,13 +1,12 @@
 import { statSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { LionError } from '../../shared/contract/errors.ts';
-import { hasCode } from '../../shared/errno.ts';
 import { isFile } from '../../shared/file-kind.ts';
 import { locateProgram } from '../../shared/process/startable.ts';
 import { homeOf } from '../../shared/store/home.ts';
 import type { Call } from '../verb.ts';
 import { commandRunner } from './run-command.ts';
 import type { Manager, Place } from './service.ts';
+import { userName } from './user-name.ts';
 
 /**
  * The manager of this user's services.
@@ -40,15 +39,6 @@ function placeOf(call: Call): Place {
     run: commandRunner(env, call.signal),
     hasProgram: (name) => locateProgram(name, '/', call.env.PATH).some(isFile),
   };
-}
-
-function userName(env: Call['env']): string {
-  try {
-    return userInfo().username;
-  } catch (error) {
-    if (!hasCode(error, 'ERR_SYSTEM_ERROR')) throw error;
-    return env.USER ?? '';
-  }
 }
 
 /** `sudo` that keeps HOME would leave files of root in it, and the service would not be the user's. */

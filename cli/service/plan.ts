@@ -60,7 +60,9 @@ export function stepData(step: Step): { readonly [key: string]: Jsonable } {
   }
 }
 
-/** For a person, with the words quoted where a shell would need it. */
+/** For a person to read, and to give to a shell. */
 export function commandText(command: Command): string {
-  return command.map((word) => (/^[\w/.:=,+@-]+$/.test(word) ? word : `'${word}'`)).join(' ');
+  return command
+    .map((word) => (/^[\w/.:=,+@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`))
+    .join(' ');
 }

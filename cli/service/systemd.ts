@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { LionError } from '../../shared/contract/errors.ts';
 import { isDirectory } from '../../shared/file-kind.ts';
 import { printable } from '../../shared/printable.ts';
 import { installedDefinition, notInstalled, templateText } from './definition.ts';
+import { lingers } from './linger.ts';
 import type { Command, Plan, Step } from './plan.ts';
 import { faultOf } from './run-command.ts';
 import type { Control, InstallOptions, Manager, Place, ServiceState } from './service.ts';
@@ -17,8 +17,6 @@ const ASK_TIMEOUT_MS = 10_000;
 const CHANGE_TIMEOUT_MS = 30_000;
 /** Longer than a start (90 s by systemd's own default) or a stop (45 s in the unit), and both of a restart. */
 const START_TIMEOUT_MS = 150_000;
-/** Where logind remembers who lingers. */
-const LINGER_DIR = '/var/lib/systemd/linger';
 
 const systemctl = (...args: readonly string[]): Command => [
   'systemctl',
@@ -45,7 +43,7 @@ export async function openSystemd(place: Place): Promise<Manager> {
     planInstall: async (options) => planInstall(place, { file, version, unit: await look() }, options),
     planUninstall: async () => planUninstall(place, file, await look()),
     planControl: async (control) => planControl(control, await look()),
-    state: async () => stateOf(await look(), lingers(place)),
+    state: async () => stateOf(await look(), lingers(place.user.name)),
   };
 }
 
@@ -64,11 +62,7 @@ async function reach(place: Place): Promise<number> {
   throw new LionError('unavailable', `${fault}. Nothing was changed`);
 }
 
-function lingers(place: Place): boolean {
-  return existsSync(join(LINGER_DIR, place.user.name));
-}
-
-function stateOf(unit: UnitState, linger: boolean): ServiceState {
+function stateOf(unit: UnitState, linger: boolean | null): ServiceState {
   return { state: unit.load === 'not-found' ? 'not installed' : unit.active, pid: unit.pid, linger };
 }
 
@@ -80,7 +74,7 @@ interface Found {
 
 function planInstall(place: Place, { file, version, unit }: Found, options: InstallOptions): Plan {
   const before = installedDefinition(file);
-  const lingering = lingers(place);
+  const lingering = lingers(place.user.name) === true;
   const enableLinger = options.linger && !lingering;
   if (enableLinger && !place.hasProgram('loginctl'))
     throw new LionError(
@@ -160,7 +154,7 @@ function planUninstall(place: Place, file: string, unit: UnitState): Plan {
   if (!gone) steps.push({ kind: 'remove', path: file });
   steps.push(change(RELOAD));
   if (unit.active === 'failed') steps.push(change(systemctl('reset-failed', UNIT)));
-  if (lingerIsOursIn(before) && lingers(place))
+  if (lingerIsOursIn(before) && lingers(place.user.name))
     steps.push(change(['loginctl', '--no-ask-password', 'disable-linger', place.user.name]));
   return { result: 'uninstalled', steps, notes: uninstallNotes(`${file}.d`) };
 }

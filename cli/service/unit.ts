@@ -36,7 +36,7 @@ export function renderUnit(
 
 const TEMPLATE_REMARK = '# (In the package';
 /** The two settings, and the comment that is about them alone. */
-const STEPS = /^(RestartSteps|RestartMaxDelaySec)=|^# growing in eight steps/;
+const STEPS = /^(RestartSteps|RestartMaxDelaySec)=|^# It grows in eight steps/;
 
 /** Was lingering enabled by the installation that wrote this unit? */
 export function lingerIsOursIn(unit: string | null): boolean {

@@ -80,7 +80,12 @@ describe.skipIf(why !== null)(`under a real user manager (${why ?? 'here'})`, ()
       expect(statSync(unit).mtimeMs).toBe(mtimeMs);
       const said = await runLion(['daemon', 'install'], { ...world, ...manager.call });
       expect(said.stdout).toMatch(/^already installed, nothing changed\n/);
-      expect(await daemon('status')).toMatchObject({ state: 'running', pid: first.pid, degraded: [] });
+      expect(await daemon('status')).toMatchObject({
+        state: 'running',
+        pid: first.pid,
+        linger: false,
+        degraded: [],
+      });
 
       expect((await daemon('uninstall', '--dry-run')).pid).toBe(first.pid);
       expect(await daemon('uninstall')).toMatchObject({ result: 'uninstalled', state: 'not installed' });
@@ -92,10 +97,10 @@ describe.skipIf(why !== null)(`under a real user manager (${why ?? 'here'})`, ()
     });
   });
 
-  it('runs outlive stop, start, restart and kill -9 of the service, also one that a notifier submitted', async () => {
+  it('case 1: runs outlive stop, start, restart and kill -9 of the service, also one that a notifier submitted', async () => {
     await withManager(async ({ world, manager, daemon, submit }) => {
       await daemon('install');
-      const own = await submit('sleep', '600');
+      const own = await submit('sh', '-c', 'while :; do echo going on; sleep 0.1; done');
       const inner = JSON.stringify([
         process.execPath,
         LION_MAIN,
@@ -129,9 +134,13 @@ describe.skipIf(why !== null)(`under a real user manager (${why ?? 'here'})`, ()
       );
       // It is in the control group of the service, where a stop by the group would find it.
       expect(manager.run('cat', `/proc/${pidOfRun(world, listed.run_id)}/cgroup`)).toMatch(/liond\.service/);
+      const pids = [own.runId, listed.run_id].map((id) => pidOfRun(world, id));
       const bothLive = async (): Promise<void> => {
         for (const id of [own.runId, listed.run_id])
           expect((await askData(world, ['job', 'status', id], manager.call)).status).toBe('running');
+        expect([own.runId, listed.run_id].map((id) => pidOfRun(world, id))).toEqual(pids);
+        const { size } = statSync(own.log);
+        await waitUntil('its log to grow', () => statSync(own.log).size > size);
       };
 
       expect(await daemon('restart')).toMatchObject({ result: 'restarted', state: 'active' });
@@ -251,7 +260,8 @@ describe.skipIf(why !== null)(`under a real user manager (${why ?? 'here'})`, ()
       const told = manager.run('cat', `/proc/${pid}/environ`).split('\0');
       expect(told).toContain(`LIONAGI_HOME=${odd}`);
       expect(told).toContain(`PATH=${odd}:/usr/bin:/bin:/usr/local/bin`);
-      expect(existsSync(join(odd, 'mcp', 'liond', 'health.json'))).toBe(true);
+      const health = join(odd, 'mcp', 'liond', 'health.json');
+      await waitUntil('it to look after the store of that name', () => existsSync(health));
 
       // Of a program's path systemd takes no quotes and no backslash, however they are written.
       const place = join(world.root, `b %h $HOME \${X} ; é`);
@@ -269,7 +279,7 @@ describe.skipIf(why !== null)(`under a real user manager (${why ?? 'here'})`, ()
     });
   });
 
-  it('a stop lets a notice finish; one that does not is ended with its children, within the bound', async () => {
+  it('case 1: a stop lets a notice finish; one that does not is ended with its children, within the bound', async () => {
     await withManager(async ({ world, manager, daemon }) => {
       configure(world, 'notify:\n  timeout_seconds: 4\n');
       await daemon('install');
