@@ -85,7 +85,7 @@ function versionDiffers({ instance, ours }: ConditionFacts, health: Health | nul
 const NOT_RUNNING: Degradation = {
   code: 'supervisor_not_running',
   cause: 'no supervisor holds the lock of this store; ends are found and told when someone looks',
-  cure: 'start one: lion daemon run, or its service',
+  cure: 'start one: lion daemon install (a service), or lion daemon run',
 };
 
 const STALLED: Degradation = {

@@ -34,9 +34,9 @@ interface Place {
   readonly unit: string;
 }
 
-async function withManager(work: (place: Place) => Promise<void>): Promise<void> {
+async function withManager(work: (place: Place) => Promise<void>, uid = 0): Promise<void> {
   await inWorld(async (world) => {
-    const manager = await startUserManager(world);
+    const manager = await startUserManager(world, uid);
     await work({
       world,
       manager,
@@ -63,39 +63,45 @@ function leftIn(world: World): string[] {
 }
 
 describe.skipIf(why !== null)(`under a real user manager (${why ?? 'here'})`, () => {
-  it('install makes it active and enabled, a second time changes nothing, uninstall leaves nothing', async () => {
-    await withManager(async ({ world, manager, daemon, unit }) => {
-      const before = leftIn(world);
-      const dry = await daemon('install', '--dry-run');
-      expect(dry).toMatchObject({ manager: 'systemd', dry_run: true, result: 'installed', file: unit });
-      expect(leftIn(world)).toEqual(before);
-      const first = await daemon('install');
-      expect(first).toMatchObject({ result: 'installed', state: 'active', linger: false });
-      expect(first.steps).toEqual(dry.steps);
-      expect(manager.shows('UnitFileState')).toBe('enabled');
-      expect(first.pid).toBe(pidOf(manager));
-      expect(readFileSync(unit, 'utf8')).toBe(dry.steps[0].content);
-      const { mtimeMs } = statSync(unit);
-      expect(await daemon('install')).toMatchObject({ result: 'unchanged', steps: [], pid: first.pid });
-      expect(statSync(unit).mtimeMs).toBe(mtimeMs);
-      const said = await runLion(['daemon', 'install'], { ...world, ...manager.call });
-      expect(said.stdout).toMatch(/^already installed, nothing changed\n/);
-      expect(await daemon('status')).toMatchObject({
-        state: 'running',
-        pid: first.pid,
-        linger: false,
-        degraded: [],
-      });
+  it.each([
+    ['root', 0],
+    ['another user', 12_345],
+  ])(
+    'as %s: install makes it active and enabled, a second time changes nothing, uninstall leaves nothing',
+    async (_who, uid) => {
+      await withManager(async ({ world, manager, daemon, unit }) => {
+        const before = leftIn(world);
+        const dry = await daemon('install', '--dry-run');
+        expect(dry).toMatchObject({ manager: 'systemd', dry_run: true, result: 'installed', file: unit });
+        expect(leftIn(world)).toEqual(before);
+        const first = await daemon('install');
+        expect(first).toMatchObject({ result: 'installed', state: 'active', linger: false });
+        expect(first.steps).toEqual(dry.steps);
+        expect(manager.shows('UnitFileState')).toBe('enabled');
+        expect(first.pid).toBe(pidOf(manager));
+        expect(readFileSync(unit, 'utf8')).toBe(dry.steps[0].content);
+        const { mtimeMs } = statSync(unit);
+        expect(await daemon('install')).toMatchObject({ result: 'unchanged', steps: [], pid: first.pid });
+        expect(statSync(unit).mtimeMs).toBe(mtimeMs);
+        const said = await runLion(['daemon', 'install'], { ...world, ...manager.call });
+        expect(said.stdout).toMatch(/^already installed, nothing changed\n/);
+        expect(await daemon('status')).toMatchObject({
+          state: 'running',
+          pid: first.pid,
+          linger: false,
+          degraded: [],
+        });
 
-      expect((await daemon('uninstall', '--dry-run')).pid).toBe(first.pid);
-      expect(await daemon('uninstall')).toMatchObject({ result: 'uninstalled', state: 'not installed' });
-      expect(leftIn(world)).toEqual(before);
-      expect(manager.isThere(first.pid)).toBe(false);
-      expect(manager.systemctl('list-units', '--all', '--no-legend', 'liond*')).toBe('');
-      expect(await daemon('uninstall')).toMatchObject({ result: 'unchanged', steps: [] });
-      expect((await ask(world, ['daemon', 'start'], manager.call)).error?.kind).toBe('not_found');
-    });
-  });
+        expect((await daemon('uninstall', '--dry-run')).pid).toBe(first.pid);
+        expect(await daemon('uninstall')).toMatchObject({ result: 'uninstalled', state: 'not installed' });
+        expect(leftIn(world)).toEqual(before);
+        expect(manager.isThere(first.pid)).toBe(false);
+        await forgotten(manager);
+        expect(await daemon('uninstall')).toMatchObject({ result: 'unchanged', steps: [] });
+        expect((await ask(world, ['daemon', 'start'], manager.call)).error?.kind).toBe('not_found');
+      }, uid);
+    },
+  );
 
   it('case 1: runs outlive stop, start, restart and kill -9 of the service, also one that a notifier submitted', async () => {
     await withManager(async ({ world, manager, daemon, submit }) => {
@@ -182,7 +188,7 @@ describe.skipIf(why !== null)(`under a real user manager (${why ?? 'here'})`, ()
       expect(manager.shows('ActiveState')).toBe('failed');
       expect(manager.shows('NRestarts')).toBe('0');
       expect(await daemon('uninstall')).toMatchObject({ state: 'not installed' });
-      expect(manager.systemctl('list-units', '--all', '--no-legend', 'liond*')).toBe('');
+      await forgotten(manager);
     });
   });
 
@@ -254,8 +260,7 @@ describe.skipIf(why !== null)(`under a real user manager (${why ?? 'here'})`, ()
       const told = manager.run('cat', `/proc/${pid}/environ`).split('\0');
       expect(told).toContain(`LIONAGI_HOME=${odd}`);
       expect(told).toContain(`PATH=${odd}:/usr/bin:/bin:/usr/local/bin`);
-      const health = join(odd, 'mcp', 'liond', 'health.json');
-      await waitUntil('it to look after the store of that name', () => existsSync(health));
+      await waitUntil('its health', () => existsSync(join(odd, 'mcp', 'liond', 'health.json')));
 
       // Of a program's path systemd takes no quotes and no backslash, however they are written.
       const place = join(world.root, `b %h $HOME \${X} ; é`);
@@ -316,4 +321,10 @@ function runningAs(world: World, label: string): string | null {
 
 function pidOfRun(world: World, runId: string): number {
   return JSON.parse(readFileSync(join(world.jobs, runId, 'job.json'), 'utf8')).pid;
+}
+
+/** A unit that was asked about is kept for a moment, as `not-found`. */
+async function forgotten(manager: UserManager): Promise<void> {
+  const listed = (): string => manager.systemctl('list-units', '--all', '--no-legend', 'liond*');
+  await waitUntil('the manager to know of no such unit', () => listed() === '');
 }

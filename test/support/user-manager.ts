@@ -3,26 +3,27 @@ import { once } from 'node:events';
 import { accessSync, constants, existsSync, readdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LionCall } from './lion.ts';
-import { whyNoNamespaces } from './namespaces.ts';
+import { asUser, whyNoNamespaces } from './namespaces.ts';
 import { waitUntil } from './wait-until.ts';
 import type { World } from './world.ts';
 
 const SYSTEMD = ['/lib/systemd/systemd', '/usr/lib/systemd/systemd'].find(existsSync);
-/** Of systemd's own hierarchy where there are several, else the only one. */
-const CGROUPS = existsSync('/sys/fs/cgroup/systemd') ? '/sys/fs/cgroup/systemd' : '/sys/fs/cgroup';
+/** The hierarchies that systemd keeps groups in: its own two where there are several, else the only one. */
+const SEVERAL = ['/sys/fs/cgroup/systemd', '/sys/fs/cgroup/unified'].filter((path) => existsSync(path));
+const CGROUPS = SEVERAL.length > 0 ? SEVERAL : ['/sys/fs/cgroup'];
 
 /** Why no user manager of systemd can be started here; null: one can. */
 export function whyNoUserManager(): string | null {
   if (SYSTEMD === undefined) return 'needs systemd';
   try {
-    accessSync(CGROUPS, constants.W_OK);
+    for (const path of CGROUPS) accessSync(path, constants.W_OK);
   } catch {
     return 'needs control groups of its own';
   }
   return whyNoNamespaces();
 }
 
-/** A real `systemd --user` for root in namespaces of its own, which knows the world's home. */
+/** A real `systemd --user` in namespaces of its own, for a user whose home is the world's. */
 export interface UserManager {
   /** For `runLion` and its likes: what runs in there and finds the manager by itself. */
   readonly call: Pick<LionCall, 'through'>;
@@ -37,16 +38,21 @@ export interface UserManager {
 
 const SCRIPT = `set -e
 mount -t tmpfs none /run
-mkdir -p /run/systemd/system /run/user/0 /var/lib/systemd
-chmod 700 /run/user/0
+mkdir -p /run/systemd/system /run/user/"$2" /var/lib/systemd
+chmod 700 /run/user/"$2"
+chown "$2" /run/user/"$2"
 mount -t tmpfs none /var/lib/systemd
-mkdir -p "$2"
-echo $$ > "$2/cgroup.procs"
-"$1" --user --log-target=console &
+systemd=$1 uid=$2
+shift 2
+for group; do mkdir -p "$group"; echo $$ > "$group/cgroup.procs"; chown -R "$uid" "$group"; done
+setpriv --reuid "$uid" --regid "$uid" --clear-groups "$systemd" --user --log-target=console &
 wait`;
 
-export async function startUserManager(world: World): Promise<UserManager> {
-  const group = join(CGROUPS, `liond-test-${process.pid}`);
+/** @param uid the world becomes this user's */
+export async function startUserManager(world: World, uid = 0): Promise<UserManager> {
+  if (uid !== 0) execFileSync('chown', ['-R', String(uid), world.root]);
+  const runtimeDir = `/run/user/${uid}`;
+  const groups = CGROUPS.map((path) => join(path, `liond-test-${process.pid}`));
   const child = spawn(
     'unshare',
     [
@@ -62,9 +68,10 @@ export async function startUserManager(world: World): Promise<UserManager> {
       SCRIPT,
       'sh',
       SYSTEMD ?? '',
-      group,
+      String(uid),
+      ...groups,
     ],
-    { env: { ...world.env, XDG_RUNTIME_DIR: '/run/user/0' }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { env: { ...world.env, XDG_RUNTIME_DIR: runtimeDir }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let said = '';
   for (const stream of [child.stdout, child.stderr])
@@ -75,17 +82,18 @@ export async function startUserManager(world: World): Promise<UserManager> {
   world.onDispose(async () => {
     child.kill('SIGKILL');
     await gone;
-    await waitUntil('the control groups to be empty', () => removed(group));
+    await waitUntil('the control groups to be empty', () => groups.map(removed).every(Boolean));
   });
   const inside = await waitUntil(
     'the namespace',
     () => readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim() || null,
   );
-  const through = ['nsenter', '-t', inside, '-m', '-p', `--wd=${world.cwd}`];
+  const inNamespaces = ['nsenter', '-t', inside, '-m', '-p', `--wd=${world.cwd}`];
+  const through = uid === 0 ? inNamespaces : [...inNamespaces, ...asUser(uid)];
   const run = (...command: readonly string[]): string => {
     const [program = '', ...args] = [...through, ...command];
     return execFileSync(program, args, {
-      env: { ...world.env, XDG_RUNTIME_DIR: '/run/user/0' },
+      env: { ...world.env, XDG_RUNTIME_DIR: runtimeDir },
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
     });
