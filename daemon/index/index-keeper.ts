@@ -133,6 +133,11 @@ export class IndexKeeper {
     this.#did((index) => index.verify());
   }
 
+  /** One after the other: null behind the last, or where there is no index. */
+  verifyBlock(afterLast: string): string | null {
+    return this.#attempt((index) => index.verifyBlock(afterLast));
+  }
+
   /** Writes what waits, unless there is trouble: then `check` does, when it is over. */
   flush(): void {
     if (this.#trouble === null) this.#writeWaiting();

@@ -112,6 +112,7 @@ export class Indexing {
   async deepCheck(roster: Roster, signal: AbortSignal): Promise<void> {
     if (this.#keeper === null) return;
     this.#keeper.verify();
+    await this.#verifyBlocks(signal);
     const rows = new Set<string>();
     for await (const page of this.#pages(signal)) {
       await inSlices(page, signal, ({ runId, signature }) => {
@@ -123,6 +124,14 @@ export class Indexing {
     await inSlices(roster.names(), signal, (runId) => {
       if (!rows.has(runId)) this.events.onLook(runId);
     });
+  }
+
+  async #verifyBlocks(signal: AbortSignal): Promise<void> {
+    let last: string | null = '';
+    while (last !== null && !signal.aborted) {
+      last = this.#keeper?.verifyBlock(last) ?? null;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   /** One batch after the other: a marker that comes later says that its run must be looked at later. */

@@ -131,8 +131,8 @@ export class RunIndex {
   }
 
   /**
-   * Walks every page of the table and of its index and compares how many rows they have, and every block against its
-   * checksums, where SQLite's own quick check takes three times as long and holds the event loop up all that time.
+   * Walks every page of the table and of its index and compares how many rows they have: 30 to 40 ms for 100,000
+   * rows, where SQLite's own quick check takes 90 to 150 and holds the event loop up all that time.
    * @throws {IndexFault} `corrupt` where they disagree or a page is no page.
    */
   verify(): void {
@@ -144,9 +144,16 @@ export class RunIndex {
     if (new Set(counts).size !== 1) {
       throw new IndexFault('corrupt', new Error('a table and its index disagree'));
     }
-    if (!faultsOnly(() => this.#blocks.areSound())) {
-      throw new IndexFault('corrupt', new Error('a block is not as it was written'));
-    }
+  }
+
+  /**
+   * Holds one block against its checksums.
+   * @param afterLast last id of the block before; empty: the first block.
+   * @returns the last id of the block; null: there is none any more.
+   * @throws {IndexFault} `corrupt` where it is not as it was written.
+   */
+  verifyBlock(afterLast: string): string | null {
+    return faultsOnly(() => this.#blocks.verify(afterLast));
   }
 
   /** Is what lies at the path now, sidecars included, something else than what we hold open? */

@@ -21,6 +21,12 @@ function packAll(index: RunIndex): number {
   return made;
 }
 
+function verifyAll(index: RunIndex): number {
+  let blocks = 0;
+  for (let last = index.verifyBlock(''); last !== null; last = index.verifyBlock(last)) blocks += 1;
+  return blocks;
+}
+
 /** From which run to which, by number. */
 function blocksOf(stateDir: string): string[] {
   const rows = readRows<{ first: string; last: string }>(
@@ -107,11 +113,11 @@ describe('blocks of rows', () => {
 
   it.each(['digest', 'facts'])('case 56: are not sound where a bit of their %s has changed', (column) =>
     inIndex((index, stateDir) => {
-      index.put(rowsOf(10), unchanged);
+      index.put(rowsOf(20), unchanged);
       packAll(index);
-      index.verify();
+      expect(verifyAll(index)).toBe(2);
       tamper(stateDir, `UPDATE blocks SET ${column} = replace(${column}, 'completed', 'complfted')`);
-      expect(() => index.verify()).toThrow(expect.objectContaining({ code: 'corrupt' }));
+      expect(() => verifyAll(index)).toThrow(expect.objectContaining({ code: 'corrupt' }));
     }),
   );
 
