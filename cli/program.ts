@@ -247,11 +247,20 @@ function addLiVerbs(program: Command, call: Call, done: (answer: Answer) => void
         '--max-wait <seconds>',
         'with --wait under --machine: answer after this long, ended or not (100)',
       )
-      .addHelpText('after', `\nExample:\n  lion ${kind} --detach --prompt "tidy the inbox" -- -a reviewer`)
+      .addHelpText(
+        'after',
+        `\nExample:\n  lion ${nameOf(command)} --detach --prompt "tidy the inbox" -- -a reviewer`,
+      )
       .action(async (args, options) =>
         done(await (await import('./li/detach.ts')).detach(call, kind, args, options)),
       );
   }
+}
+
+/** As it is typed after `lion`. */
+function nameOf(command: Command): string {
+  const { parent } = command;
+  return parent === null || parent.parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`;
 }
 
 function withSubmitOptions(command: Command): Command {
