@@ -2,6 +2,12 @@
 const deciding =
   '^(daemon/(decide|notice-counts)|shared/.*/(decide|derive|judge|admit|partition|horizon|classify|substitute|delivery-state|next-step|next-words|notice-filter|skip-rule|policy|failure-class|identify|end|claim-facts|backoff|settle))\\.ts$';
 
+/** As the build names them external (`bundle` of package.json). */
+const loaded = 'koffi|pino|better-sqlite3';
+/** Docs: docs/decisions/0006-dependencies.md. */
+const bundled =
+  'chokidar|commander|jsonc-parser|node-cron|p-limit|pidusage|shlex|string-width|yaml|zod';
+
 module.exports = {
   forbidden: [
     {
@@ -47,11 +53,21 @@ module.exports = {
       to: { path: '^test/' },
     },
     {
-      name: 'not-to-dev-dep',
+      name: 'loaded-at-run-time-is-a-dependency',
       severity: 'error',
-      comment: 'What ships must be a dependency.',
+      comment: 'The bundles leave these three out, so an installation has to bring them.',
       from: { path: '^(shared|cli|daemon)/' },
-      to: { dependencyTypes: ['npm-dev'] },
+      to: { path: `node_modules/(${loaded})/`, dependencyTypes: ['npm-dev'] },
+    },
+    {
+      name: 'bundled-or-a-dependency',
+      severity: 'error',
+      comment: 'What a bundle holds is a development dependency of its own line here; any other is for tests.',
+      from: { path: '^(shared|cli|daemon)/' },
+      to: {
+        pathNot: `node_modules/(${loaded}|${bundled}|@types/.*)/`,
+        dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-no-pkg', 'npm-unknown'],
+      },
     },
   ],
   options: {
