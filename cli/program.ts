@@ -346,12 +346,6 @@ function addLiVerbs(program: Command, call: Call, done: (answer: Answer) => void
   }
 }
 
-/** As it is typed after `lion`. */
-function nameOf(command: Command): string {
-  const { parent } = command;
-  return parent === null || parent.parent === null ? command.name() : `${nameOf(parent)} ${command.name()}`;
-}
-
 function withSubmitOptions(command: Command): Command {
   return command
     .option('--label <text>', 'a name for people')

@@ -69,7 +69,7 @@ describe('all documents', () => {
       commandsIn(path, text).flatMap((command) => {
         const known =
           verbs.some(({ verb }) => `${command} `.startsWith(`lion ${verb} `)) ||
-          /^lion( --?\w+| [A-Z[<]|$)/.test(command);
+          /^lion( --?\w+| [A-Z[<]| complete |$)/.test(command);
         const group = verbs.some(({ verb }) => verb.startsWith(`${/^lion ([a-z]+)/.exec(command)?.[1]} `));
         const bad = (command.split(' -- ')[0]?.match(OPTION) ?? []).filter((option) => !options.has(option));
         return [...(known || (group && /^lion [a-z]+( \||$)/.test(command)) ? [] : [command]), ...bad].map(
@@ -82,7 +82,7 @@ describe('all documents', () => {
 });
 
 function sectionsFor(verb: string): Section[] {
-  const own = sections.filter(({ heading }) => new RegExp(`^\`lion ${verb}[\` ]`).test(heading));
+  const own = sections.filter(({ heading }) => new RegExp(`\`lion ${verb}[\` ]`).test(heading));
   if (own.length > 0) return own;
   return sections.filter(
     ({ heading, body }) => heading.includes('lion job submit') && body.includes(`\`lion ${verb}\``),
