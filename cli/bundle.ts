@@ -20,7 +20,11 @@ export function readBundle(dist: string): Bundle {
 export function run(bundle: Bundle): Script {
   const { file, source } = bundle;
   const cachedData = keptCode(bundle);
-  const script = new Script(Module.wrap(source), { filename: file, ...(cachedData ? { cachedData } : {}) });
+  // A name and no path: it is kept in the code, which goes where it is installed.
+  const script = new Script(Module.wrap(source), {
+    filename: 'lion.js',
+    ...(cachedData ? { cachedData } : {}),
+  });
   const module = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(file), module, file, dirname(file));
   return script;
