@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeSpans, documentAt, sectionsOf } from '../support/documents.ts';
 import { askData } from '../support/machine.ts';
 import { layEnded, layLive, layOwed, runIdOf } from '../support/runs-of-all-sorts.ts';
-import { ended, submitCommand } from '../support/submitted.ts';
+import { ended, runOf } from '../support/submitted.ts';
 import { startSupervisor } from '../support/supervisor.ts';
 import { makeWorld, type World } from '../support/world.ts';
 
@@ -54,7 +54,7 @@ describe('the fields of each answer', () => {
         writeFileSync(join(world.lionagiHome, 'mcp', 'liond.yaml'), 'no_such_key: 1\n');
       }
       const data = await askData(world, args);
-      if (verb === 'job submit') await ended({ ...(await submitCommand(world, ['true'])) });
+      if (verb === 'job submit') await ended(runOf(world, data));
       const { body } = sectionsOf(documentAt('docs/contract.md'), 3).find(({ heading }) =>
         heading.startsWith(`\`lion ${verb}`),
       ) ?? { body: '' };

@@ -91,9 +91,9 @@ function sectionsFor(verb: string): Section[] {
 
 /** What is typed of ours, in fences and between backticks: each from `lion` to its end. */
 function commandsIn(path: string, text: string): string[] {
-  const lines = fencesOf(path, text).flatMap((fence) =>
-    fence.text.split('\n').map((line) => line.split('#')[0]?.trim() ?? ''),
-  );
+  const lines = fencesOf(path, text)
+    .filter(({ info }) => info !== 'mermaid')
+    .flatMap((fence) => fence.text.split('\n').map((line) => line.split('#')[0]?.trim() ?? ''));
   return [...codeSpans(text), ...lines.flatMap((line) => line.replace(/^\$ /, '').split(/&&|\|\||;|\|(?! )/))]
     .map((each) => each.trim())
     .filter((each) => /^lion( |$)/.test(each));
