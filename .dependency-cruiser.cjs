@@ -5,8 +5,7 @@ const deciding =
 /** As the build names them external (`bundle` of package.json). */
 const loaded = 'koffi|pino|better-sqlite3';
 /** Docs: docs/decisions/0006-dependencies.md. */
-const bundled =
-  'chokidar|commander|jsonc-parser|node-cron|p-limit|pidusage|shlex|string-width|yaml|zod';
+const bundled = 'chokidar|commander|jsonc-parser|node-cron|p-limit|pidusage|shlex|string-width|yaml|zod';
 
 module.exports = {
   forbidden: [
@@ -62,7 +61,8 @@ module.exports = {
     {
       name: 'bundled-or-a-dependency',
       severity: 'error',
-      comment: 'What a bundle holds is a development dependency of its own line here; any other is for tests.',
+      comment:
+        'What a bundle holds is a development dependency of its own line here; any other is for tests.',
       from: { path: '^(shared|cli|daemon)/' },
       to: {
         pathNot: `node_modules/(${loaded}|${bundled}|@types/.*)/`,
