@@ -4,6 +4,7 @@ import { layDocumented, putOnPath } from '../support/documented-world.ts';
 import { documents, type Fence, fencesOf } from '../support/documents.ts';
 import { inWorld } from '../support/in-world.ts';
 import { startSupervisor } from '../support/supervisor.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import type { World } from '../support/world.ts';
 
 /**
@@ -29,6 +30,9 @@ describe('the commands in the documents', () => {
     await inWorld(async (world) => {
       putOnPath(world);
       await startSupervisor(world);
+      const isWell = async (): Promise<boolean> =>
+        (await inShell(world, 'lion daemon status')).exitCode === 0;
+      await waitUntil('it to be well', isWell);
       for (const fence of run) {
         await layDocumented(world);
         const { exitCode, said } = await inShell(world, `set -e\n${fence.text}`);

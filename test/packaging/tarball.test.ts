@@ -43,7 +43,7 @@ describe('the tarball', () => {
       execFileSync('tar', ['xzf', packed.file, '-C', world.cwd]);
       for (const path of paths) {
         const text = readFileSync(join(world.cwd, 'package', path), 'utf8');
-        expect([text.includes(world.root), text.includes(ROOT)], path).toEqual([false, false]);
+        expect(text.includes(world.root), path).toBe(false);
       }
     });
   });
