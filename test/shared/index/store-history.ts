@@ -287,6 +287,8 @@ function damaged(bytes: Buffer, how: Exclude<Damage, { kind: 'delete' }>): Buffe
     case 'truncate':
       return bytes.subarray(0, Math.floor(bytes.length * how.part));
     case 'version':
+      // What is there may be no index, and shorter than its header.
+      if (bytes.length < VERSION_AT + 4) return bytes;
       bytes.writeUInt32BE(77, VERSION_AT);
       return bytes;
     case 'flip': {
