@@ -1,12 +1,15 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { hasCode } from '../../shared/errno.ts';
 import { INDEX_VERSION } from '../../shared/version.ts';
 import { inWorld } from '../support/in-world.ts';
+import { installInto, through } from '../support/install.ts';
 import { askData } from '../support/machine.ts';
 import { buildLiond } from '../support/other-version.ts';
 import { layEnded, layLive, runIdOf } from '../support/runs-of-all-sorts.ts';
+import { ended, submitCommand } from '../support/submitted.ts';
 import { spawnSupervisor, startSupervisor } from '../support/supervisor.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { World } from '../support/world.ts';
@@ -49,7 +52,7 @@ describe.concurrent('a store that was last used by another version', () => {
   );
 });
 
-describe.concurrent('a running supervisor of another version', () => {
+describe.concurrent('case 43: a running supervisor of another version', () => {
   it('keeps its index: lists stay right beside it, the status says restart, and a second one of ours leaves it alone', async () => {
     await inWorld(async (world) => {
       await layStore(world);
@@ -95,6 +98,45 @@ describe.concurrent('a running supervisor of another version', () => {
     });
   });
 });
+
+describe.concurrent('a run that ends while another version is put in the place of its lion', () => {
+  it.each([
+    ['its program is not there', 'dist/cli/main.js'],
+    ['the lock is not there', 'node_modules/koffi'],
+  ])('reports its end as soon as it is whole again: %s', async (_, part) => {
+    await inWorld(async (world) => {
+      const installed = installInto(world, 'upgraded');
+      const run = await submitCommand(
+        world,
+        ['sh', '-c', 'until [ -e go ]; do sleep 0.05; done; exit 3'],
+        [],
+        through(installed),
+      );
+      const path = join(installed.dist, '..', part);
+      renameSync(path, `${path}.away`);
+      writeFileSync(join(world.cwd, 'go'), '');
+      const slept = () => readdirSync('/proc').some((pid) => isSleepOf(pid, run.pid));
+      await waitUntil('the run to wait for its lion', slept);
+      expect(await askData(world, ['job', 'status', run.runId])).toMatchObject({
+        terminal: false,
+        liveness_conclusion: 'alive',
+      });
+      renameSync(`${path}.away`, path);
+      expect(await ended(run)).toMatchObject({ exit_code: 3, terminal_source: 'cli_terminal_hook' });
+    });
+  });
+});
+
+function isSleepOf(pid: string, parent: number): boolean {
+  if (!/^\d+$/.test(pid)) return false;
+  try {
+    const [, rest = ''] = /^\d+ \(sleep\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+    return rest.split(' ')[1] === String(parent);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ESRCH')) return false;
+    throw error;
+  }
+}
 
 /** Ended runs, one that lives, and a jobs directory that has lain still, so that an index is complete at once. */
 async function layStore(world: World): Promise<void> {
