@@ -14,6 +14,8 @@ import { spawnSupervisor, startSupervisor } from '../support/supervisor.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { World } from '../support/world.ts';
 
+/** An index is complete some seconds after a start, on a machine that has time. */
+const WITHIN_MS = 60_000;
 const HOUR_AGO = new Date(Date.now() - 3_600_000).toISOString();
 const indexOf = (world: World): string => join(world.lionagiHome, 'mcp', 'liond', 'index.sqlite3');
 
@@ -39,12 +41,19 @@ describe.concurrent('a store that was last used by another version', () => {
         });
         await startSupervisor(world);
         const seen = new Set<string>();
-        await waitUntil('the index to be used again', async () => {
-          const { index, ...rest } = await askData(world, ['job', 'list']);
-          seen.add(String(index.why));
-          expect({ ...rest, index: null }).toEqual({ ...right, index: null });
-          return index.used;
-        });
+        await waitUntil(
+          'the index to be used again',
+          async () => {
+            const { index, ...rest } = await askData(world, ['job', 'list']);
+            seen.add(String(index.why));
+            expect({ ...rest, index: null }).toEqual({ ...right, index: null });
+            return index.used;
+          },
+          WITHIN_MS,
+        );
+        expect(['other_version', 'no_index', 'not_complete', 'null']).toEqual(
+          expect.arrayContaining([...seen]),
+        );
         expect(versionOf(indexOf(world))).toBe(INDEX_VERSION);
         expect(versionOf(`${indexOf(world)}.set-aside`)).toBe(number);
       });
@@ -80,7 +89,7 @@ describe.concurrent('case 43: a running supervisor of another version', () => {
 
       await old.end('SIGTERM');
       const ours = await startSupervisor(world);
-      await waitUntil('our index', async () => (await askData(world, ['job', 'list'])).index.used);
+      await waitUntil('our index', async () => (await askData(world, ['job', 'list'])).index.used, WITHIN_MS);
       expect(await askData(world, ['daemon', 'status'])).toMatchObject({
         restart_needed: false,
         degraded: [],
@@ -90,7 +99,11 @@ describe.concurrent('case 43: a running supervisor of another version', () => {
       // And back again: the older one sets ours aside in turn.
       await ours.end('SIGTERM');
       await startSupervisor(world, { main });
-      await waitUntil('its index', () => existsSync(indexOf(world)) && versionOf(indexOf(world)) === 2);
+      await waitUntil(
+        'its index',
+        () => existsSync(indexOf(world)) && versionOf(indexOf(world)) === 2,
+        WITHIN_MS,
+      );
       expect(await askData(world, ['job', 'list'])).toEqual({
         ...right,
         index: { used: false, why: 'other_version' },
@@ -116,7 +129,7 @@ describe.concurrent('a run that ends while another version is put in the place o
       renameSync(path, `${path}.away`);
       writeFileSync(join(world.cwd, 'go'), '');
       const slept = () => readdirSync('/proc').some((pid) => isSleepOf(pid, run.pid));
-      await waitUntil('the run to wait for its lion', slept);
+      await waitUntil('the run to wait for its lion', slept, WITHIN_MS);
       expect(await askData(world, ['job', 'status', run.runId])).toMatchObject({
         terminal: false,
         liveness_conclusion: 'alive',
@@ -150,6 +163,7 @@ async function rightList(world: World, why: string | null = null) {
   await waitUntil(
     'the index to be there',
     async () => (await askData(world, ['job', 'list'])).index.why === why,
+    WITHIN_MS,
   );
   const right = await askData(world, ['job', 'list', '--no-index']);
   expect(right.jobs).toHaveLength(5);
