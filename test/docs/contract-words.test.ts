@@ -2,8 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../shared/config-schema.ts';
 import { type Finding, livenessOf } from '../../shared/liveness/finding.ts';
 import { CONFIG_FAULTS } from '../../shared/notify/next-step.ts';
-import { codeSpans, codeWords, documentAt, sectionsOf } from '../support/documents.ts';
-import { degradationCodes, literalsOf } from '../support/source-words.ts';
+import { codeSpans, codeWords, documentAt, documents, sectionsOf } from '../support/documents.ts';
+import {
+  degradationCodes,
+  exitStatuses,
+  literalsOf,
+  sourceWords,
+  spokenCodes,
+} from '../support/source-words.ts';
 
 const contract = documentAt('docs/contract.md');
 const operations = documentAt('docs/operations.md');
@@ -102,6 +108,12 @@ const SETS: readonly (readonly [string, () => string[], () => string[]])[] = [
   ['keys of liond.yaml', () => firstColumn(operations, 'key'), configKeys],
 ];
 
+/** `record_` and a state of a record. */
+const COMPOSED = ['record_unreadable', 'record_wrong_shape'];
+
+/** Said by one part to another, and shown to nobody. */
+const INTERNAL = ['finding_is_not_conclusive', 'not_due'];
+
 describe('what the documents name and what the code has', () => {
   it.each(SETS)('%s', (_, documented, had) => {
     expect([...new Set(documented())].sort()).toEqual([...new Set(had())].sort());
@@ -110,6 +122,34 @@ describe('what the documents name and what the code has', () => {
   it('the words of the next step of a notice', () => {
     const steps = literalsOf('shared/notify/next-words.ts', 'Next');
     expect([...codeWords(show)]).toEqual(expect.arrayContaining(steps));
+  });
+
+  it('every code that the engine gives is in one of them', () => {
+    const named = new Set([...documents().values()].flatMap((text) => [...codeWords(text)]));
+    const codes = spokenCodes();
+    expect(codes.length).toBeGreaterThan(30);
+    expect(codes.filter((code) => !named.has(code) && !INTERNAL.includes(code))).toEqual([]);
+  });
+
+  it('no word with an underscore is in one of them that the code does not have', () => {
+    const known = new Set([...sourceWords(), ...COMPOSED]);
+    const words = [...documents()].flatMap(([path, text]) =>
+      [...codeWords(text)]
+        .filter((word) => /^[a-z]+(_[a-z0-9]+)+$/.test(word) && !known.has(word))
+        .map((word) => `${path}: ${word}`),
+    );
+    expect(words).toEqual([]);
+  });
+
+  it.each([
+    ['`lion`', contract, 'status', ['cli']],
+    ['`liond`', operations, '`liond` exits with', ['daemon/main.ts']],
+  ] as const)('every exit status of %s', (_, text, head, sources) => {
+    const lines = text.split('\n').map((line) => line.replace(/\s+/g, ' '));
+    const from = lines.findIndex((line) => line.startsWith(`| ${head} |`) && !line.includes('field'));
+    const documented = lines.slice(from + 2).map((line) => line.split('|')[1]?.trim() ?? '');
+    const numbers = new Set(documented.slice(0, documented.indexOf('')).flatMap((cell) => cell.split(', ')));
+    expect([...numbers]).toEqual(expect.arrayContaining(['0', '1', ...exitStatuses(sources)]));
   });
 
   it('why a notice is parked', () => {

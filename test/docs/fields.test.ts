@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeSpans, documentAt, sectionsOf } from '../support/documents.ts';
+import { layUsage } from '../support/lay-usage.ts';
 import { askData } from '../support/machine.ts';
 import { layEnded, layLive, layOwed, runIdOf } from '../support/runs-of-all-sorts.ts';
 import { ended, runOf } from '../support/submitted.ts';
@@ -13,7 +14,7 @@ const [ENDED, OWED, LIVE] = [runIdOf(1), runIdOf(2), runIdOf(3)] as [string, str
 /** One call of each verb whose answer has everything in it that it can have. */
 const CALLS: readonly (readonly [string, readonly string[]])[] = [
   ['handshake', ['handshake']],
-  ['job status', ['job', 'status', ENDED]],
+  ['job status', ['job', 'status', ENDED, '--usage']],
   ['job list', ['job', 'list']],
   ['job wait', ['job', 'wait', ENDED, 'no-such-run', '--max-wait', '0']],
   ['job output', ['job', 'output', ENDED]],
@@ -39,6 +40,7 @@ beforeAll(async () => {
   layEnded(world, ENDED, 'completed');
   layOwed(world, OWED, JSON.stringify(['/bin/true', '{run_id}']));
   await layLive(world, LIVE);
+  layUsage(world, [{ run_id: ENDED }]);
 });
 
 afterAll(async () => {

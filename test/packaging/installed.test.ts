@@ -22,6 +22,8 @@ import { startSupervisor } from '../support/supervisor.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { makeWorld, type World } from '../support/world.ts';
 
+/** An index is complete some seconds after a start, on a machine that has time. */
+const WITHIN_MS = 60_000;
 const ORDINARY_USER = process.getuid?.() === 0 ? 65534 : undefined;
 
 /** Who gets it did not install it; the prefix has what a careless script would take apart. */
@@ -36,9 +38,10 @@ beforeAll(async () => {
   shelf = await openShelf(installing);
   const prefix = join(installing.root, `a pr\u00e9fix of "ours"`);
   installed = await installGlobally(installing, packed, prefix, shelf, ['--ignore-scripts']);
-});
+}, 180_000);
 
 afterAll(async () => {
+  makeWritable(installed.prefix);
   expect(await installing.dispose()).toEqual([]);
 });
 
@@ -60,7 +63,7 @@ describe('installed globally from the tarball', () => {
         through: 'shift; exec "$@"',
         uid: ORDINARY_USER,
       });
-      await waitUntil('the gone run to be ended', () => gone.record().get('finished_at'));
+      await waitUntil('the gone run to be ended', () => gone.record().get('finished_at'), WITHIN_MS);
       expect(endOf(gone)).toEqual(REAPED);
       const list = await askData(world, ['job', 'list'], call);
       expect(list.jobs.map((job: { run_id: string }) => job.run_id)).toEqual([run.runId, gone.runId]);
@@ -92,10 +95,14 @@ describe('installed globally from the tarball', () => {
       await waitUntil('an old directory', () => Date.now() - statSync(world.jobs).ctimeMs > 2_100);
       const call = asUserOf(world, installed);
       const supervisor = await startSupervisor(world, { main: installed.liond, uid: ORDINARY_USER });
-      const quick = await waitUntil('a list from the index', async () => {
-        const data = await askData(world, ['job', 'list'], call);
-        return data.index.used ? data : null;
-      });
+      const quick = await waitUntil(
+        'a list from the index',
+        async () => {
+          const data = await askData(world, ['job', 'list'], call);
+          return data.index.used ? data : null;
+        },
+        WITHIN_MS,
+      );
       await supervisor.end('SIGTERM');
       chmodSync(native, 0);
       copyFileSync('/dev/null', native);

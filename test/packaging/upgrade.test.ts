@@ -1,16 +1,21 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { hasCode } from '../../shared/errno.ts';
 import { INDEX_VERSION } from '../../shared/version.ts';
 import { inWorld } from '../support/in-world.ts';
+import { installInto, through } from '../support/install.ts';
 import { askData } from '../support/machine.ts';
 import { buildLiond } from '../support/other-version.ts';
 import { layEnded, layLive, runIdOf } from '../support/runs-of-all-sorts.ts';
+import { ended, submitCommand } from '../support/submitted.ts';
 import { spawnSupervisor, startSupervisor } from '../support/supervisor.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { World } from '../support/world.ts';
 
+/** An index is complete some seconds after a start, on a machine that has time. */
+const WITHIN_MS = 60_000;
 const HOUR_AGO = new Date(Date.now() - 3_600_000).toISOString();
 const indexOf = (world: World): string => join(world.lionagiHome, 'mcp', 'liond', 'index.sqlite3');
 
@@ -36,12 +41,19 @@ describe.concurrent('a store that was last used by another version', () => {
         });
         await startSupervisor(world);
         const seen = new Set<string>();
-        await waitUntil('the index to be used again', async () => {
-          const { index, ...rest } = await askData(world, ['job', 'list']);
-          seen.add(String(index.why));
-          expect({ ...rest, index: null }).toEqual({ ...right, index: null });
-          return index.used;
-        });
+        await waitUntil(
+          'the index to be used again',
+          async () => {
+            const { index, ...rest } = await askData(world, ['job', 'list']);
+            seen.add(String(index.why));
+            expect({ ...rest, index: null }).toEqual({ ...right, index: null });
+            return index.used;
+          },
+          WITHIN_MS,
+        );
+        expect(['other_version', 'no_index', 'not_complete', 'null']).toEqual(
+          expect.arrayContaining([...seen]),
+        );
         expect(versionOf(indexOf(world))).toBe(INDEX_VERSION);
         expect(versionOf(`${indexOf(world)}.set-aside`)).toBe(number);
       });
@@ -49,7 +61,7 @@ describe.concurrent('a store that was last used by another version', () => {
   );
 });
 
-describe.concurrent('a running supervisor of another version', () => {
+describe.concurrent('case 43: a running supervisor of another version', () => {
   it('keeps its index: lists stay right beside it, the status says restart, and a second one of ours leaves it alone', async () => {
     await inWorld(async (world) => {
       await layStore(world);
@@ -77,7 +89,7 @@ describe.concurrent('a running supervisor of another version', () => {
 
       await old.end('SIGTERM');
       const ours = await startSupervisor(world);
-      await waitUntil('our index', async () => (await askData(world, ['job', 'list'])).index.used);
+      await waitUntil('our index', async () => (await askData(world, ['job', 'list'])).index.used, WITHIN_MS);
       expect(await askData(world, ['daemon', 'status'])).toMatchObject({
         restart_needed: false,
         degraded: [],
@@ -87,7 +99,11 @@ describe.concurrent('a running supervisor of another version', () => {
       // And back again: the older one sets ours aside in turn.
       await ours.end('SIGTERM');
       await startSupervisor(world, { main });
-      await waitUntil('its index', () => existsSync(indexOf(world)) && versionOf(indexOf(world)) === 2);
+      await waitUntil(
+        'its index',
+        () => existsSync(indexOf(world)) && versionOf(indexOf(world)) === 2,
+        WITHIN_MS,
+      );
       expect(await askData(world, ['job', 'list'])).toEqual({
         ...right,
         index: { used: false, why: 'other_version' },
@@ -95,6 +111,45 @@ describe.concurrent('a running supervisor of another version', () => {
     });
   });
 });
+
+describe.concurrent('a run that ends while another version is put in the place of its lion', () => {
+  it.each([
+    ['its program is not there', 'dist/cli/main.js'],
+    ['the lock is not there', 'node_modules/koffi'],
+  ])('reports its end as soon as it is whole again: %s', async (_, part) => {
+    await inWorld(async (world) => {
+      const installed = installInto(world, 'upgraded');
+      const run = await submitCommand(
+        world,
+        ['sh', '-c', 'until [ -e go ]; do sleep 0.05; done; exit 3'],
+        [],
+        through(installed),
+      );
+      const path = join(installed.dist, '..', part);
+      renameSync(path, `${path}.away`);
+      writeFileSync(join(world.cwd, 'go'), '');
+      const slept = () => readdirSync('/proc').some((pid) => isSleepOf(pid, run.pid));
+      await waitUntil('the run to wait for its lion', slept, WITHIN_MS);
+      expect(await askData(world, ['job', 'status', run.runId])).toMatchObject({
+        terminal: false,
+        liveness_conclusion: 'alive',
+      });
+      renameSync(`${path}.away`, path);
+      expect(await ended(run)).toMatchObject({ exit_code: 3, terminal_source: 'cli_terminal_hook' });
+    });
+  });
+});
+
+function isSleepOf(pid: string, parent: number): boolean {
+  if (!/^\d+$/.test(pid)) return false;
+  try {
+    const [, rest = ''] = /^\d+ \(sleep\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+    return rest.split(' ')[1] === String(parent);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ESRCH')) return false;
+    throw error;
+  }
+}
 
 /** Ended runs, one that lives, and a jobs directory that has lain still, so that an index is complete at once. */
 async function layStore(world: World): Promise<void> {
@@ -108,6 +163,7 @@ async function rightList(world: World, why: string | null = null) {
   await waitUntil(
     'the index to be there',
     async () => (await askData(world, ['job', 'list'])).index.why === why,
+    WITHIN_MS,
   );
   const right = await askData(world, ['job', 'list', '--no-index']);
   expect(right.jobs).toHaveLength(5);

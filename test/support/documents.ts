@@ -47,16 +47,16 @@ export function codeWords(text: string): Set<string> {
 export interface Fence {
   readonly path: string;
   readonly line: number;
-  /** What stands after the backticks: a language, and what we say beside it. */
+  /** What stands after the backticks: a language, and what we say beside it, there or in a comment above. */
   readonly info: string;
   readonly text: string;
 }
 
 export function fencesOf(path: string, text: string): Fence[] {
-  return [...text.matchAll(/^```([^\n`]+)\n([\s\S]*?)^```$/gm)].map((match) => ({
+  return [...text.matchAll(/^(?:<!-- (no-run: .+) -->\n)?```([^\n`]+)\n([\s\S]*?)^```$/gm)].map((match) => ({
     path,
     line: text.slice(0, match.index).split('\n').length,
-    info: (match[1] ?? '').trim(),
-    text: match[2] ?? '',
+    info: [match[2], match[1]].filter(Boolean).join(' ').trim(),
+    text: match[3] ?? '',
   }));
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -8,6 +8,8 @@ import type { Shelf } from './package-shelf.ts';
 import type { World } from './world.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** What a clean clone has not, and the tests. */
+const LEFT_OUT = /^(\.git|node_modules|dist|coverage|test)$|\.tgz$/;
 const NODE_DIR = dirname(process.execPath);
 
 /** What `npm pack` says of the tarball it made. */
@@ -25,9 +27,8 @@ export interface Packed {
 export async function pack(world: World, version?: string): Promise<Packed> {
   const clone = join(world.root, `clone-${version ?? 'now'}`);
   mkdirSync(clone);
-  const tracked = (await run('git', ['ls-files', '-z'], { cwd: ROOT })).split('\0').filter(Boolean);
-  for (const file of tracked.filter((each) => !each.startsWith('test/')))
-    cpSync(join(ROOT, file), join(clone, file));
+  const kept = readdirSync(ROOT).filter((name) => !LEFT_OUT.test(name));
+  for (const name of kept) cpSync(join(ROOT, name), join(clone, name), { recursive: true });
   symlinkSync(MODULES, join(clone, 'node_modules'));
   if (version !== undefined) {
     const manifest = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
