@@ -1,6 +1,7 @@
 import type { Jsonable } from './json/value.ts';
 import { JsonNumber, toJson } from './json/value.ts';
 import { LINE_STYLE, writeJson } from './json/write.ts';
+import { isPairAt } from './output/last-chars.ts';
 
 /**
  * Records and labels come from elsewhere: control characters, and those that turn text about, are shown as
@@ -13,8 +14,21 @@ export function printable(value: Jsonable): string {
   return text.replace(UNPRINTABLE, escapeUnit);
 }
 
-/** As above, keeping line ends and tabs: for text that is shown as a block. */
+/** As above, keeping line ends and tabs: for text that is shown as a block, piece by piece, however long it is. */
 export function printableBlock(text: string): string {
+  let shown = '';
+  for (let at = 0; at < text.length; ) {
+    const end = at + PIECE_CHARS - (isPairAt(text, at + PIECE_CHARS - 1) ? 1 : 0);
+    shown += printablePiece(text.slice(at, end));
+    at = end;
+  }
+  return shown;
+}
+
+/** A replacement keeps a list of all it finds. */
+const PIECE_CHARS = 65_536;
+
+function printablePiece(text: string): string {
   return text.replace(UNPRINTABLE, (unit) => (unit === '\n' || unit === '\t' ? unit : escapeUnit(unit)));
 }
 

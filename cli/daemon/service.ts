@@ -7,7 +7,7 @@ import { openManager } from '../service/manager.ts';
 import { lastWord } from '../service/own-log.ts';
 import { type Plan, stepData } from '../service/plan.ts';
 import { commandRunner } from '../service/run-command.ts';
-import type { Control, Manager } from '../service/service.ts';
+import type { Control, Manager, ServiceState } from '../service/service.ts';
 import type { Answer, Call } from '../verb.ts';
 
 interface DryRun {
@@ -35,7 +35,7 @@ export async function daemonControl(call: Call, control: Control): Promise<Answe
 
 async function answer(call: Call, manager: Manager, plan: Plan, { dryRun = false }: DryRun): Promise<Answer> {
   if (!dryRun) await carry(call, manager, plan);
-  const { state, pid, linger } = await manager.state();
+  const { state, pid, linger } = await stateAfter(manager, dryRun ? null : plan);
   const data = {
     manager: manager.name,
     file: manager.file,
@@ -54,6 +54,17 @@ async function answer(call: Call, manager: Manager, plan: Plan, { dryRun = false
         ? renderDryRun(plan)
         : renderService(screen, plan, { manager: manager.name, file: manager.file, state, pid }),
   };
+}
+
+/** @throws LionError `unavailable` that says first what has been done. */
+async function stateAfter(manager: Manager, done: Plan | null): Promise<ServiceState> {
+  try {
+    return await manager.state();
+  } catch (error) {
+    if (!(error instanceof LionError) || done === null || done.steps.length === 0) throw error;
+    const words = `all was done (${done.result}), and how the service is now cannot be told: ${error.message}`;
+    throw new LionError(error.kind, `${words}; see: lion daemon status`);
+  }
 }
 
 /** @throws LionError `unavailable` with the supervisor's own last word, where it has one. */

@@ -57,7 +57,8 @@ export async function* followLog(
   if (request.greets) yield toStderr(`run ${runId}; Ctrl-C leaves it running`);
   const tail = request.log === null ? null : new Tail(request.log);
   try {
-    yield* begin(tail, request.lastChars);
+    const hasReader = yield* begin(tail, request.lastChars);
+    if (!hasReader && request.needsReader) return EX_READER_GONE;
     const isLasting = patience(STOPPED_PATIENCE_MS);
     for (;;) {
       const status = await look(engine, runId);
@@ -83,11 +84,12 @@ export async function* followLog(
   return 0;
 }
 
-async function* begin(tail: Tail | null, lastChars: number | null): AsyncGenerator<Chunk, void, boolean> {
-  if (tail === null || lastChars === null) return;
+/** What is there already; false where nobody reads it. */
+async function* begin(tail: Tail | null, lastChars: number | null): AsyncGenerator<Chunk, boolean, boolean> {
+  if (tail === null || lastChars === null) return true;
   const { text, cut } = tail.begin(lastChars);
   if (cut) yield toStderr('[earlier output left out; --tail-chars N shows more]');
-  if (text !== '') yield toStdout(text);
+  return text === '' || (yield toStdout(text));
 }
 
 /** All there is for now; false where nobody reads it any more. */

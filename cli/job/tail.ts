@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { errnoOf, hasCode } from '../../shared/errno.ts';
+import { lastCharsOf } from '../../shared/output/last-chars.ts';
 
 /** What there is to show of a log since the last look. */
 export interface Piece {
@@ -51,8 +52,8 @@ export class Tail {
       if (piece === '' && this.#at < size) break;
       text += piece;
     }
-    const chars = [...text];
-    return { text: chars.slice(-lastChars).join(''), cut: start > 0 || chars.length > lastChars };
+    const last = lastCharsOf(text, lastChars);
+    return { text: last.text, cut: start > 0 || last.cut };
   }
 
   /** The next piece; one without text and note: there is no more for now. */

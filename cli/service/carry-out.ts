@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { LionError } from '../../shared/contract/errors.ts';
-import { errnoOf } from '../../shared/errno.ts';
+import { errnoOf, hasCode } from '../../shared/errno.ts';
 import { sleep } from '../../shared/time/sleep.ts';
 import { type Command, commandText, type Step } from './plan.ts';
 import { faultOf, type RunCommand } from './run-command.ts';
@@ -94,8 +94,17 @@ function undoOf(step: Step, run: RunCommand): (() => Promise<void> | void)[] {
   if (step.kind === 'remove') return [];
   if (step.kind !== 'write') return step.undo === undefined ? [] : [runs(step.undo)];
   const { path, before } = step;
-  const restore = (): void => (before === null ? rmSync(path, { force: true }) : publish(path, before));
+  const restore = (): void => (before === null ? removeIfThere(path) : publish(path, before));
   return [restore, ...step.afterUndo.map(runs)];
+}
+
+/** Where a directory of its path is a file it cannot have been written. */
+function removeIfThere(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch (error) {
+    if (!hasCode(error, 'ENOTDIR')) throw error;
+  }
 }
 
 const UNDO_TIMEOUT_MS = 60_000;

@@ -11,7 +11,7 @@ export interface BlockShape {
   readonly unsettled: number;
 }
 
-export const BLOCK_SHAPE: BlockShape = { runs: 1024, unsettled: 64 };
+export const BLOCK_SHAPE: BlockShape = { runs: 1024, unsettled: 256 };
 
 /** Past so many times as many as full ones would be, all are made anew. */
 const MOST_TIMES_AS_MANY = 2;

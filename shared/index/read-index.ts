@@ -203,7 +203,8 @@ export class IndexReader {
       return;
     }
     const runs = this.#factsOf(block, isTouched ? {} : sieve.values);
-    if (runs === null) yield* this.#rowsBetween(digest.first, before, 'with the first');
+    if (runs === null)
+      yield* this.#rowsBetween(digest.first, lower(before, past(digest.last)), 'with the first');
     else for (const run of runs) if (isBelow(run.runId, before)) yield this.#untouched(run);
   }
 
@@ -293,6 +294,15 @@ interface OpenBlock {
 /** In the order of the list; null: above all. */
 function isBelow(runId: string, before: string | null): boolean {
   return before === null || compareBytes(runId, before) < 0;
+}
+
+function lower(a: string | null, b: string): string {
+  return a === null || compareBytes(b, a) < 0 ? b : a;
+}
+
+/** The first text behind this one. */
+function past(runId: string): string {
+  return `${runId}\0`;
 }
 
 function refuse(what: string): never {

@@ -3,6 +3,7 @@ import { errnoOf, hasCode } from '../errno.ts';
 import { pyTruthy } from '../json/python.ts';
 import type { Json } from '../json/value.ts';
 import { type Available, available, unavailable } from './available.ts';
+import { lastCharsOf } from './last-chars.ts';
 
 /** `truncated`: there is more before the text that is shown. */
 export interface Console extends Available<string> {
@@ -40,9 +41,8 @@ function tail(path: string, tailChars: number): Console {
     const start = Math.max(0, size - window);
     const bytes = Buffer.alloc(Math.min(size, window));
     const length = readSync(fd, bytes, 0, bytes.length, start);
-    const chars = [...decode(bytes.subarray(0, length))];
-    const truncated = start > 0 || chars.length > tailChars;
-    return { ...available(chars.slice(-tailChars).join('')), truncated };
+    const { text, cut } = lastCharsOf(decode(bytes.subarray(0, length)), tailChars);
+    return { ...available(text), truncated: start > 0 || cut };
   } finally {
     closeSync(fd);
   }

@@ -1,10 +1,20 @@
-import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  closeSync,
+  openSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HOSTILE_TEXT, hostileBits } from '../support/hostile-text.ts';
 import { inWorld } from '../support/in-world.ts';
 import type { LaidRun } from '../support/lay-run.ts';
-import { runLion } from '../support/lion.ts';
+import { LION_MAIN, runLion } from '../support/lion.ts';
 import { ask } from '../support/machine.ts';
 import { isThere } from '../support/processes.ts';
 import { endNow, layAdvisory, layEnded, layLive, runIdOf } from '../support/runs-of-all-sorts.ts';
@@ -136,6 +146,22 @@ describe.concurrent('lion job output --follow', () => {
       appendFileSync(logOf(run), 'two\n');
       expect(await following.end).toMatchObject({ code: 74 });
       expect(isThere(run.process.pid)).toBe(true);
+    });
+  });
+
+  it('ends with 74 where the end that is there already cannot be written', async () => {
+    await inWorld(async (world) => {
+      const run = await layLive(world, RUN);
+      writeFileSync(logOf(run), 'one\n');
+      const full = openSync('/dev/full', 'w');
+      const child = spawn(process.execPath, [LION_MAIN, 'job', 'output', RUN, '--follow'], {
+        env: world.env,
+        cwd: world.cwd,
+        stdio: ['ignore', full, 'ignore'],
+      });
+      const [exitCode] = await once(child, 'exit');
+      closeSync(full);
+      expect(exitCode).toBe(74);
     });
   });
 

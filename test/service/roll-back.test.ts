@@ -106,6 +106,28 @@ describe('an install that fails half way', () => {
     });
   });
 
+  it('only when it is looked at afterwards: it is said that all was done', async () => {
+    await inWorld(async (world) => {
+      const breaks = `test "$verb" != start || printf '#!/bin/sh\\necho broken >&2; exit 1\\n' > "$0"`;
+      const systemctl = standIn(world, breaks);
+      const { error } = await ask(world, ['daemon', 'install'], systemctl.call);
+      expect(error?.message).toMatch(
+        /^all was done \(installed\), and how the service is now cannot be told: .*broken/,
+      );
+      expect(existsSync(systemctl.unit)).toBe(true);
+    });
+  });
+
+  it('where a directory of its path is a file, nothing is left, and nothing else is claimed', async () => {
+    await inWorld(async (world) => {
+      const systemctl = standIn(world, '');
+      writeFileSync(join(world.home, '.config'), '');
+      const { error } = await ask(world, ['daemon', 'install'], systemctl.call);
+      expect(error?.message).toMatch(/ENOTDIR/);
+      expect(error?.message).not.toMatch(/could not be undone/);
+    });
+  });
+
   it('where the file cannot be written, nothing else is done', async () => {
     await inWorld(async (world) => {
       const systemctl = standIn(world, '');

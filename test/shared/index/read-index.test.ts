@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Engine, openEngine } from '../../../shared/engine.ts';
+import { openIndexReader } from '../../../shared/index/read-index.ts';
 import { indexFileOf } from '../../../shared/index/schema.ts';
 import { countRuns, listRuns } from '../../../shared/run/list.ts';
 import { type ListFilter, NO_FILTER } from '../../../shared/run/list-filter.ts';
@@ -95,6 +96,24 @@ describe('the index', () => {
       tamper(engine.home.stateDir, `DELETE FROM runs WHERE run_id = '${runIdOf(2)}'`);
       expect(await listed(engine)).toMatchObject({ ids: ALL, index: USED });
       expect(await listed(engine, { status: 'completed' })).toMatchObject({ ids: ALL, index: USED });
+    }));
+
+  it('whose block goes while it is read gives each run once', () =>
+    inWorld(async (world) => {
+      layEnded(world, runIdOf(4), 'completed');
+      const engine = await indexed(world);
+      const reader = await openIndexReader(engine);
+      if (typeof reader === 'string') throw new Error(reader);
+      world.onDispose(() => reader.close());
+      let asked = 0;
+      const admits = (): boolean => {
+        asked += 1;
+        tamper(engine.home.stateDir, 'DELETE FROM blocks');
+        return true;
+      };
+      const runs = [...reader.runsBelow(null, { admits, values: {} })];
+      expect(asked).toBe(1);
+      expect(runs.map(({ runId }) => runId)).toEqual([4, 3, 2, 1].map(runIdOf));
     }));
 
   it('that lacks a block reads its rows', () =>
