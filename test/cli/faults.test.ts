@@ -126,7 +126,7 @@ describe('a run that is not there', () => {
   it('a slip in an id is answered with the run that may be meant, by every verb', async () => {
     await inWorld(async (world) => {
       layEnded(world, runIdOf(1), 'completed');
-      const typed = runIdOf(1).replace(/-a0/, '-0a');
+      const typed = runIdOf(1).replace(/-a(.)/, '-$1a');
       for (const words of [
         ['job', 'status'],
         ['job', 'wait'],

@@ -33,7 +33,7 @@ describe('lion job status for a person', () => {
       );
       const { stdout, stderr, exitCode } = await runLion(['job', 'status', RUN], world);
       expect([exitCode, stderr]).toEqual([0, '']);
-      expect(stdout).toMatch(/^run +20260801T120001-a00001\nlabel +tidy the inbox\n/);
+      expect(stdout).toMatch(new RegExp(`^run +${RUN}\nlabel +tidy the inbox\n`));
       expect(stdout).toMatch(/\nstatus +exited · indeterminate\n/);
       expect(stdout).toMatch(/\nreason +process_gone_without_outcome\n/);
       expect(stdout).toMatch(/\nended by +mcp_orphan_reaper\n/);

@@ -8,9 +8,15 @@ import type { World } from './world.ts';
 type Members = Readonly<Record<string, Json>>;
 
 /** The id of the `n`th run of a test; a later one is newer. */
+/**
+ * Processes carry the mark of their run, for all of the machine to see: tests that run side by side have other ids,
+ * or the live run of one would be a survivor of another's.
+ */
+const WORKER = Number(process.env.VITEST_POOL_ID ?? 0) % 16;
+
 export function runIdOf(n: number): string {
   const at = new Date(Date.UTC(2026, 7, 1, 12, 0, n)).toISOString().replace(/[-:]/g, '').slice(0, 15);
-  return `${at}-${(0xa00000 + n).toString(16)}`;
+  return `${at}-${(0xa00000 + WORKER * 0x10000 + n).toString(16)}`;
 }
 
 export function jsonObject(members: Members): Json {
